@@ -1,0 +1,51 @@
+package ratelimit
+
+import (
+	"context"
+	"net/netip"
+)
+
+// clientIPKey and callerKey are the context keys of a caller's attributes.
+type (
+	clientIPKey struct{}
+	callerKey   string
+)
+
+// WithClientIP returns a context that names the client by its address, for limits with ip=true, by=ip or {@ip}. An
+// IPv4 address mapped into IPv6 counts as IPv4, and a zone is dropped. An invalid address leaves ctx as it is.
+//
+// Limits go by the whole address. Give the network of an IPv6 client, as httplimit does, where one subscriber may
+// choose among many addresses.
+func WithClientIP(ctx context.Context, addr netip.Addr) context.Context {
+	if !addr.IsValid() {
+		return ctx
+	}
+	return context.WithValue(ctx, clientIPKey{}, addr.Unmap().WithZone(""))
+}
+
+// ClientIP returns the address that [WithClientIP] put into the context, and whether there is one.
+func ClientIP(ctx context.Context) (netip.Addr, bool) {
+	addr, ok := ctx.Value(clientIPKey{}).(netip.Addr)
+	return addr, ok
+}
+
+// WithCaller returns a context that holds an attribute of the caller, such as "user" or "tenant", for limits with
+// by=user or {@user}. The value may be any text: it is escaped where it becomes part of a key. An empty value counts
+// as missing. The attribute "ip" is read from [WithClientIP] first.
+func WithCaller(ctx context.Context, name, value string) context.Context {
+	return context.WithValue(ctx, callerKey(name), value)
+}
+
+// appendCaller appends the escaped caller attribute whose context key is given, and reports whether there was one.
+func appendCaller(dst []byte, ctx context.Context, key any) ([]byte, bool) {
+	if key == any(callerKey("ip")) {
+		if addr, ok := ClientIP(ctx); ok {
+			return appendAddr(dst, addr), true
+		}
+	}
+	value, _ := ctx.Value(key).(string)
+	if value == "" {
+		return dst, false
+	}
+	return appendPart(dst, value), true
+}

@@ -1,0 +1,65 @@
+package ratelimit
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ErrLimited is what every refusal matches: errors.Is(err, ratelimit.ErrLimited). The error itself is a [*LimitError].
+var ErrLimited = errors.New("rate limit exceeded")
+
+// LimitError says that a call was refused. Generated code returns it in place of the call's own error; it matches
+// [ErrLimited]. Several limits may have refused: Refused lists them all, and the other fields are of the one that
+// asks for the longest wait.
+type LimitError struct {
+	Method  string    // e.g. "users.Service.Get"; empty if the refusal has no method
+	Name    string    // name of the limit
+	Key     string    // identity of the bucket, escaped; empty if Missing is set
+	Limit   Limit     // the limit itself
+	Result  Result    // the bucket's answer
+	Status  int       // HTTP status for the refused caller, 429 unless the directive says otherwise
+	Message string    // text for the refused caller; empty unless the directive has one
+	Missing string    // caller attribute, e.g. "ip", whose absence from the context made the call be refused
+	Refused []Outcome // each limit that refused, in the order of the directives
+}
+
+// Error tells the method, the limit, and how long to wait.
+func (e *LimitError) Error() string {
+	where := ""
+	if e.Method != "" {
+		where = e.Method + ": "
+	}
+	switch {
+	case e.Missing != "":
+		return fmt.Sprintf("%s%v: limit %s goes by the caller's %q, which the context does not hold", where, ErrLimited, e.Name, e.Missing)
+	case e.Result.RetryAfter == Never:
+		return fmt.Sprintf("%s%v: limit %s can never admit this cost: its capacity is %d", where, ErrLimited, e.Name, e.Result.Limit)
+	}
+	return fmt.Sprintf("%s%v: limit %s admits the call in %v", where, ErrLimited, e.Name, e.Result.RetryAfter)
+}
+
+// Is reports whether target is [ErrLimited].
+func (e *LimitError) Is(target error) bool { return target == ErrLimited }
+
+// RetryAfter returns the least wait after which the same call would be admitted if nobody else called meanwhile, or
+// [Never]. It is the longest of all limits that refused.
+func (e *LimitError) RetryAfter() time.Duration { return e.Result.RetryAfter }
+
+// DecisionError says that the limiter could not decide on a call, which is no refusal: it does not match [ErrLimited].
+// It wraps the store's error, or the context's if the call ended first.
+type DecisionError struct {
+	Method string // e.g. "users.Service.Get"; empty if the decision has no method
+	Err    error
+}
+
+// Error tells the method and the cause.
+func (e *DecisionError) Error() string {
+	if e.Method == "" {
+		return fmt.Sprintf("rate limit undecided: %v", e.Err)
+	}
+	return fmt.Sprintf("%s: rate limit undecided: %v", e.Method, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *DecisionError) Unwrap() error { return e.Err }

@@ -1,0 +1,402 @@
+package ratelimit_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+)
+
+// script is a Store that answers with what a test tells it to and keeps what it was asked.
+type script struct {
+	ratelimit.Store // the methods that no test here may reach
+	answers         []ratelimit.Result
+	err             error
+	asked           []ratelimit.Charge
+	keys            []string
+}
+
+func (s *script) Take(_ context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+	s.asked = append(s.asked, charges...)
+	for _, c := range charges {
+		s.keys = append(s.keys, string(c.Key))
+	}
+	if s.err != nil {
+		return s.err
+	}
+	for i := range results {
+		results[i] = ratelimit.Result{Allowed: true, Limit: charges[i].Limit.Capacity()}
+	}
+	copy(results, s.answers)
+	return nil
+}
+
+func newLimiter(t *testing.T, s ratelimit.Store, opts ...ratelimit.Option) *ratelimit.Limiter {
+	t.Helper()
+	l, err := ratelimit.New(s, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+var fivePerSecond = ratelimit.Limit{Count: 5, Period: time.Second}
+
+func TestIdentity(t *testing.T) {
+	ctx := ratelimit.WithClientIP(t.Context(), netip.MustParseAddr("203.0.113.7"))
+	ctx = ratelimit.WithCaller(ctx, "user", "ann")
+	with := func(name, value string) context.Context { return ratelimit.WithCaller(ctx, name, value) }
+	ip := func(text string) context.Context { return ratelimit.WithClientIP(ctx, netip.MustParseAddr(text)) }
+	long := strings.Repeat("x", 129)
+
+	tests := []struct {
+		name, key string
+		ctx       context.Context
+		want      string
+	}{
+		{"shared", "testGet", ctx, "testGet"},
+		{"per IP", "testGet:{@ip}", ctx, "testGet:203.0.113.7"},
+		{"two attributes", "get:{@user}:{@ip}", ctx, "get:ann:203.0.113.7"},
+		{"braces of the developer", "a{{b}}%", ctx, "a%7Bb%7D%25"},
+		{"IPv6 holds the separator", "k:{@ip}", ip("2001:db8::1"), "k:2001%3Adb8%3A%3A1"},
+		{"IPv4 mapped into IPv6 is IPv4", "k:{@ip}", ip("::ffff:192.0.2.1"), "k:192.0.2.1"},
+		{"zone is dropped", "k:{@ip}", ip("fe80::1%eth0"), "k:fe80%3A%3A1"},
+		{"caller's text cannot end the hash tag", "k:{@user}", with("user", "a}{b:c%\x00\x7f\n"), "k:a%7D%7Bb%3Ac%25%00%7F%0A"},
+		{"other bytes stay", "k:{@user}", with("user", "é \xff#"), "k:é \xff#"},
+		{"128 bytes stay", "k:{@user}", with("user", long[:128]), "k:" + long[:128]},
+		{"129 bytes become a hash", "k:{@user}", with("user", long), "k:#0ec9eb33e74510bcdd1f2ea55206e82f"},
+		{"text like a hash is no hash", "k:{@user}", with("user", "#0ec9eb33e74510bcdd1f2ea55206e82f"), "k:%230ec9eb33e74510bcdd1f2ea55206e82f"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var s script
+			g := newLimiter(t, &s).Guard("m", ratelimit.Rule{Key: tt.key, Limit: fivePerSecond})
+			if err := g.Allow(tt.ctx); err != nil {
+				t.Fatal(err)
+			}
+			if len(s.keys) != 1 || s.keys[0] != tt.want {
+				t.Errorf("key %q: asked about %q, want %q", tt.key, s.keys, tt.want)
+			}
+		})
+	}
+}
+
+// R46 (d): parts are separated, so that ("a","bc") and ("ab","c") never meet.
+func FuzzIdentitiesNeverMeet(f *testing.F) {
+	f.Add("a", "bc", "ab", "c")
+	f.Add("a:b", "c", "a", "b:c")
+	f.Add("%3A", "", ":", "")
+	f.Add(strings.Repeat("x", 129), "y", "#0ec9eb33e74510bcdd1f2ea55206e82f", "y")
+	f.Fuzz(func(t *testing.T, a1, a2, b1, b2 string) {
+		var s script
+		g := newLimiter(t, &s).Guard("m", ratelimit.Rule{Key: "k:{@a}:{@b}", Limit: fivePerSecond, OnEmpty: ratelimit.Share})
+		for _, v := range [][2]string{{a1, a2}, {b1, b2}} {
+			ctx := ratelimit.WithCaller(ratelimit.WithCaller(t.Context(), "a", v[0]), "b", v[1])
+			if err := g.Allow(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if same := a1 == b1 && a2 == b2; (s.keys[0] == s.keys[1]) != same {
+			t.Errorf("(%q, %q) and (%q, %q) have the keys %q", a1, a2, b1, b2, s.keys)
+		}
+		for _, key := range s.keys {
+			if strings.ContainsAny(key, "{}") || strings.Count(key, ":") != 2 {
+				t.Errorf("key %q holds a brace or a separator of the caller", key)
+			}
+		}
+	})
+}
+
+func TestMissingCallerAttribute(t *testing.T) {
+	tests := []struct {
+		name    string
+		onEmpty ratelimit.Empty
+		ctx     context.Context
+		want    string   // error
+		keys    []string // asked of the store
+	}{
+		{"deny", ratelimit.Deny, t.Context(),
+			`users.Get: rate limit exceeded: limit 1s goes by the caller's "ip", which the context does not hold`, nil},
+		{"an empty value is missing", ratelimit.Deny, ratelimit.WithCaller(t.Context(), "ip", ""),
+			`users.Get: rate limit exceeded: limit 1s goes by the caller's "ip", which the context does not hold`, nil},
+		{"an invalid address is missing", ratelimit.Deny, ratelimit.WithClientIP(t.Context(), netip.Addr{}),
+			`users.Get: rate limit exceeded: limit 1s goes by the caller's "ip", which the context does not hold`, nil},
+		{"share", ratelimit.Share, t.Context(), "", []string{"get:", "all"}},
+		{"allow leaves the other limits", ratelimit.Allow, t.Context(), "", []string{"all"}},
+		{"attribute called ip", ratelimit.Deny, ratelimit.WithCaller(t.Context(), "ip", "unix:1"), "", []string{"get:unix%3A1", "all"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var s script
+			err := newLimiter(t, &s).Guard("users.Get",
+				ratelimit.Rule{Key: "get:{@ip}", Limit: fivePerSecond, OnEmpty: tt.onEmpty},
+				ratelimit.Rule{Key: "all", Name: "all", Limit: fivePerSecond},
+			).Allow(tt.ctx)
+			checkError(t, err, tt.want)
+			if !reflect.DeepEqual(s.keys, tt.keys) {
+				t.Errorf("asked about %q, want %q", s.keys, tt.keys)
+			}
+			if tt.want == "" {
+				return
+			}
+			var refused *ratelimit.LimitError
+			if !errors.Is(err, ratelimit.ErrLimited) || !errors.As(err, &refused) || refused.Missing != "ip" || refused.RetryAfter() != ratelimit.Never {
+				t.Errorf("error %#v: want a LimitError for the missing ip that no wait can help", err)
+			}
+		})
+	}
+}
+
+func checkError(t *testing.T, err error, want string) {
+	t.Helper()
+	got := ""
+	if err != nil {
+		got = err.Error()
+	}
+	if got != want {
+		t.Errorf("error\n got %s\nwant %s", got, want)
+	}
+}
+
+func TestRefusalTellsOfTheLongestWait(t *testing.T) {
+	second := ratelimit.Limit{Count: 1, Period: time.Second}
+	minute := ratelimit.Limit{Count: 9, Period: time.Minute}
+	s := script{answers: []ratelimit.Result{
+		{Limit: 1, RetryAfter: 300 * time.Millisecond, ResetAfter: time.Second},
+		{Allowed: true, Limit: 5, Remaining: 4},
+		{Limit: 9, RetryAfter: 20 * time.Second, ResetAfter: time.Minute},
+	}}
+	err := newLimiter(t, &s).Guard("users.Get",
+		ratelimit.Rule{Key: "a", Limit: second},
+		ratelimit.Rule{Key: "a", Name: "burst", Limit: fivePerSecond},
+		ratelimit.Rule{Key: "b", Limit: minute, Cost: 3, Status: 503, Message: "come back later"},
+	).Allow(t.Context())
+
+	checkError(t, err, "users.Get: rate limit exceeded: limit 1m admits the call in 20s")
+	want := &ratelimit.LimitError{
+		Method: "users.Get", Name: "1m", Key: "b", Limit: minute, Result: s.answers[2], Status: 503, Message: "come back later",
+		Refused: []ratelimit.Outcome{{Name: "1s", Limit: second, Result: s.answers[0]}, {Name: "1m", Limit: minute, Result: s.answers[2]}},
+	}
+	var got *ratelimit.LimitError
+	if !errors.As(err, &got) || !reflect.DeepEqual(got, want) {
+		t.Errorf("refusal\n got %+v\nwant %+v", got, want)
+	}
+	if got.RetryAfter() != 20*time.Second {
+		t.Errorf("RetryAfter() = %v, want 20s", got.RetryAfter())
+	}
+}
+
+func TestRefusalOfAnImpossibleCost(t *testing.T) {
+	s := script{answers: []ratelimit.Result{{Limit: 5, Remaining: 5, RetryAfter: ratelimit.Never}}}
+	err := newLimiter(t, &s).Guard("users.Get", ratelimit.Rule{Key: "a", Limit: fivePerSecond, Cost: 6}).Allow(t.Context())
+	checkError(t, err, "users.Get: rate limit exceeded: limit 1s can never admit this cost: its capacity is 5")
+}
+
+func TestCost(t *testing.T) {
+	for cost, want := range map[int64]int64{0: 1, 1: 1, 7: 7, ratelimit.Free: 0} {
+		var s script
+		if err := newLimiter(t, &s).Guard("m", ratelimit.Rule{Key: "a", Limit: fivePerSecond, Cost: cost}).Allow(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.asked[0].Cost; got != want {
+			t.Errorf("Rule.Cost %d: charged %d, want %d", cost, got, want)
+		}
+	}
+}
+
+func TestInvalidRuleLetsNothingPass(t *testing.T) {
+	rule := func(change func(*ratelimit.Rule)) []ratelimit.Rule {
+		r := ratelimit.Rule{Key: "k", Limit: fivePerSecond}
+		change(&r)
+		return []ratelimit.Rule{r}
+	}
+	const syntax = "want text with {@name} for caller attributes, and {{ or }} for a brace"
+	tests := []struct {
+		name  string
+		rules []ratelimit.Rule
+		want  string
+	}{
+		{"no key", rule(func(r *ratelimit.Rule) { r.Key = "" }), "ratelimit: Rule.Key is empty"},
+		{"lone brace", rule(func(r *ratelimit.Rule) { r.Key = "a}" }), `ratelimit: Rule.Key is "a}": ` + syntax},
+		{"open hole", rule(func(r *ratelimit.Rule) { r.Key = "a{@ip" }), `ratelimit: Rule.Key is "a{@ip": ` + syntax},
+		{"empty hole", rule(func(r *ratelimit.Rule) { r.Key = "a{@}" }), `ratelimit: Rule.Key is "a{@}": ` + syntax},
+		{"hole of another kind", rule(func(r *ratelimit.Rule) { r.Key = "{id}" }), `ratelimit: Rule.Key is "{id}": ` + syntax},
+		{"no limit", rule(func(r *ratelimit.Rule) { r.Limit.Count = 0 }), "ratelimit: Limit.Count is 0: want 1 to 1000000000"},
+		{"cost", rule(func(r *ratelimit.Rule) { r.Cost = -2 }), "ratelimit: Rule.Cost is -2: want at least 1, 0 for 1, or Free"},
+		{"name", rule(func(r *ratelimit.Rule) { r.Name = `a"` }), `ratelimit: Rule.Name is "a\"": want letters, digits, '_', '-' and '.'`},
+		{"on empty", rule(func(r *ratelimit.Rule) { r.OnEmpty = 9 }), "ratelimit: Rule.OnEmpty is 9: want Deny, Share or Allow"},
+		{"status", rule(func(r *ratelimit.Rule) { r.Status = 200 }), "ratelimit: Rule.Status is 200: want 400 to 999, or 0 for 429"},
+		{"two of one name", []ratelimit.Rule{{Key: "a", Limit: fivePerSecond}, {Key: "b", Limit: fivePerSecond}}, `ratelimit: two limits are named "1s"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var s script
+			err := newLimiter(t, &s, ratelimit.OnFailure(ratelimit.FailOpen)).Guard("m", tt.rules...).Allow(t.Context())
+			checkError(t, err, "m: rate limit undecided: "+tt.want)
+			if errors.Is(err, ratelimit.ErrLimited) || len(s.asked) != 0 {
+				t.Errorf("a mistake counts as a refusal, or the store was asked: %v", s.keys)
+			}
+		})
+	}
+}
+
+func TestNilLimiterLetsNothingPass(t *testing.T) {
+	const want = "ratelimit: no store: make a Limiter by New"
+	var limiter *ratelimit.Limiter
+	checkError(t, limiter.Guard("m", ratelimit.Rule{Key: "k", Limit: fivePerSecond}).Allow(t.Context()), "m: rate limit undecided: "+want)
+	checkError(t, new(ratelimit.Limiter).Guard("m", ratelimit.Rule{Key: "k", Limit: fivePerSecond}).Allow(t.Context()), "m: rate limit undecided: "+want)
+	_, err := limiter.Allow(t.Context(), "k", fivePerSecond)
+	checkError(t, err, "rate limit undecided: "+want)
+	var guard *ratelimit.Guard
+	checkError(t, guard.Allow(t.Context()), "rate limit undecided: "+want)
+}
+
+// S14: an outage is an error, never a refusal.
+func TestStoreFailure(t *testing.T) {
+	down := errors.New("connection refused")
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	tests := []struct {
+		name string
+		opts []ratelimit.Option
+		ctx  context.Context
+		want error // what the call's error matches; nil: the call goes on
+	}{
+		{"closed by default", nil, t.Context(), down},
+		{"closed", []ratelimit.Option{ratelimit.OnFailure(ratelimit.FailClosed)}, t.Context(), down},
+		{"open", []ratelimit.Option{ratelimit.OnFailure(ratelimit.FailOpen)}, t.Context(), nil},
+		{"open, but the call has ended", []ratelimit.Option{ratelimit.OnFailure(ratelimit.FailOpen)}, cancelled, context.Canceled},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			recorded := &recorder{}
+			l := newLimiter(t, &script{err: down}, tt.opts...)
+			err := l.Guard("m", ratelimit.Rule{Key: "k", Limit: fivePerSecond}).Allow(ratelimit.WithRecorder(tt.ctx, recorded))
+			result, err2 := l.Allow(tt.ctx, "k", fivePerSecond)
+			for _, err := range []error{err, err2} {
+				var undecided *ratelimit.DecisionError
+				if !errors.Is(err, tt.want) || (err != nil && !errors.As(err, &undecided)) || errors.Is(err, ratelimit.ErrLimited) {
+					t.Errorf("error %v: want a DecisionError for %v", err, tt.want)
+				}
+			}
+			if want := (ratelimit.Result{Allowed: tt.want == nil}); result != want {
+				t.Errorf("Allow() = %+v, want %+v", result, want)
+			}
+			if len(recorded.lines) != 0 {
+				t.Errorf("recorded what nobody decided: %q", recorded.lines)
+			}
+		})
+	}
+}
+
+type dying struct {
+	ratelimit.Store
+	cancel context.CancelFunc
+}
+
+func (d dying) Take(context.Context, []ratelimit.Charge, []ratelimit.Result) error {
+	d.cancel()
+	return errors.New("broken pipe")
+}
+
+func TestCallThatEndsDuringTheDecision(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := newLimiter(t, dying{cancel: cancel}, ratelimit.OnFailure(ratelimit.FailOpen)).Allow(ctx, "k", fivePerSecond)
+	checkError(t, err, "rate limit undecided: context canceled: broken pipe")
+}
+
+type recorder struct{ lines []string }
+
+func (r *recorder) Record(method string, outcomes []ratelimit.Outcome) {
+	for _, o := range outcomes {
+		r.lines = append(r.lines, fmt.Sprintf("%s %s %v %d", method, o.Name, o.Result.Allowed, o.Result.Remaining))
+	}
+}
+
+func TestRecorderSeesEachDecision(t *testing.T) {
+	s := script{answers: []ratelimit.Result{{Allowed: true, Limit: 5, Remaining: 4}, {Allowed: true, Limit: 9, Remaining: 8}}}
+	g := newLimiter(t, &s).Guard("users.Get", ratelimit.Rule{Key: "a", Limit: fivePerSecond}, ratelimit.Rule{Key: "a", Name: "long", Limit: fivePerSecond})
+	var r recorder
+	ctx := ratelimit.WithRecorder(t.Context(), &r)
+	if err := g.Allow(ctx); err != nil {
+		t.Fatal(err)
+	}
+	s.answers[1].Allowed, s.answers[1].Remaining = false, 0
+	if err := g.Allow(ctx); !errors.Is(err, ratelimit.ErrLimited) {
+		t.Fatalf("error %v, want a refusal", err)
+	}
+	want := []string{"users.Get 1s true 4", "users.Get long true 8", "users.Get 1s true 4", "users.Get long false 0"}
+	if !reflect.DeepEqual(r.lines, want) {
+		t.Errorf("recorded %q, want %q", r.lines, want)
+	}
+}
+
+func TestLimiterAllow(t *testing.T) {
+	var s script
+	l := newLimiter(t, &s)
+	if _, err := l.AllowN(t.Context(), "a:b", ratelimit.Limit{Count: 5, Period: 90 * time.Second}, 3); err != nil {
+		t.Fatal(err)
+	}
+	if c := s.asked[0]; s.keys[0] != "a%3Ab" || c.Name != "1m30s" || c.Cost != 3 {
+		t.Errorf("charged %q, %+v", s.keys[0], c)
+	}
+	_, err := l.AllowN(t.Context(), "k", fivePerSecond, -1)
+	checkError(t, err, "rate limit undecided: ratelimit: Charge.Cost is -1: want at least 0")
+	_, err = l.Allow(t.Context(), "k", ratelimit.Limit{Count: 5})
+	checkError(t, err, "rate limit undecided: ratelimit: Limit.Period is 0s: want 1ms to 87600h0m0s")
+}
+
+func TestLimitIsNamedForItsPeriod(t *testing.T) {
+	for period, want := range map[time.Duration]string{
+		time.Second: "1s", 500 * time.Millisecond: "500ms", 10 * time.Minute: "10m", 90 * time.Second: "1m30s",
+		time.Hour: "1h", time.Hour + time.Second: "1h0m1s", 20 * time.Hour: "20h", 24 * time.Hour: "24h",
+	} {
+		var s script
+		if _, err := newLimiter(t, &s).Allow(t.Context(), "k", ratelimit.Limit{Count: 1, Period: period}); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.asked[0].Name; got != want {
+			t.Errorf("limit of %v is named %q, want %q", period, got, want)
+		}
+	}
+}
+
+func TestNew(t *testing.T) {
+	_, err := ratelimit.New(nil)
+	checkError(t, err, "ratelimit: no store: make a Limiter by New")
+	_, err = ratelimit.New(&script{}, ratelimit.OnFailure("local"))
+	checkError(t, err, `ratelimit: OnFailure("local"): want FailClosed or FailOpen`)
+}
+
+func TestMostExhausted(t *testing.T) {
+	allowed := func(name string, remaining, limit int64, reset time.Duration) ratelimit.Outcome {
+		return ratelimit.Outcome{Name: name, Result: ratelimit.Result{Allowed: true, Remaining: remaining, Limit: limit, ResetAfter: reset}}
+	}
+	refused := func(name string, retry time.Duration) ratelimit.Outcome {
+		return ratelimit.Outcome{Name: name, Result: ratelimit.Result{Remaining: 1, Limit: 9, RetryAfter: retry}}
+	}
+	tests := []struct {
+		name     string
+		outcomes []ratelimit.Outcome
+		want     string
+	}{
+		{"none", nil, ""},
+		{"smallest share left", []ratelimit.Outcome{allowed("a", 5, 10, 1), allowed("b", 40, 100, 1), allowed("c", 9, 10, 1)}, "b"},
+		{"equal shares: longest until new", []ratelimit.Outcome{allowed("a", 1, 2, 1), allowed("b", 2, 4, 2), allowed("c", 4, 8, 1)}, "b"},
+		{"a refusal before all else", []ratelimit.Outcome{allowed("a", 0, 10, 9), refused("b", 1), refused("c", 2), allowed("d", 0, 10, 9)}, "c"},
+		{"never is the longest wait", []ratelimit.Outcome{refused("a", ratelimit.Never), refused("b", 2)}, "a"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := ratelimit.MostExhausted(tt.outcomes).Name; got != tt.want {
+				t.Errorf("MostExhausted = %q, want %q", got, tt.want)
+			}
+		})
+	}
+}

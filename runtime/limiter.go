@@ -1,0 +1,110 @@
+package ratelimit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Limiter decides calls by asking a [Store]. It is safe for concurrent use, and one serves a whole process. The zero
+// value and nil are not usable, but they let nothing pass: every decision is a [DecisionError].
+type Limiter struct {
+	store   Store
+	failure Failure
+}
+
+// Option changes a [Limiter] at its construction.
+type Option interface{ apply(*Limiter) error }
+
+type optionFunc func(*Limiter) error
+
+func (f optionFunc) apply(l *Limiter) error { return f(l) }
+
+// Failure says what becomes of a call when the store cannot answer.
+type Failure string
+
+const (
+	// FailClosed makes the call return a [DecisionError].
+	FailClosed Failure = "closed"
+	// FailOpen lets the call go on, unlimited.
+	FailOpen Failure = "open"
+)
+
+// OnFailure says what becomes of calls when the store cannot answer. The default is [FailClosed]. It has no effect on a
+// call whose own context has ended, which returns a [DecisionError] either way.
+func OnFailure(f Failure) Option {
+	return optionFunc(func(l *Limiter) error {
+		if f != FailClosed && f != FailOpen {
+			return fmt.Errorf("ratelimit: OnFailure(%q): want FailClosed or FailOpen", string(f))
+		}
+		l.failure = f
+		return nil
+	})
+}
+
+// New returns a Limiter that asks store. It returns an error if store is nil or an option is invalid.
+func New(store Store, opts ...Option) (*Limiter, error) {
+	l := &Limiter{store: store, failure: FailClosed}
+	if store == nil {
+		return nil, errNoStore
+	}
+	for _, opt := range opts {
+		if err := opt.apply(l); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+var errNoStore = errors.New("ratelimit: no store: make a Limiter by New")
+
+// Allow takes one unit of the bucket that key names and reports whether the call may go on. It is for the places that
+// have no interface to annotate. The key may be any text; all of it is one part of an identity, so that a ':' in it is
+// escaped. The limit is named for its period.
+//
+// The error is a [*DecisionError] that wraps the cause: an invalid limit, or a store that did not answer. With
+// [FailOpen] an unanswered call is allowed and the rest of the Result is zero.
+func (l *Limiter) Allow(ctx context.Context, key string, limit Limit) (Result, error) {
+	return l.AllowN(ctx, key, limit, 1)
+}
+
+// AllowN is [Limiter.Allow] for n units. With n = 0 it takes nothing, and is always allowed; a negative n is an error.
+func (l *Limiter) AllowN(ctx context.Context, key string, limit Limit, n int64) (Result, error) {
+	s := scratchPool.Get().(*scratch)
+	defer s.release()
+	s.keys = appendPart(s.keys, key)
+	s.charges = append(s.charges, Charge{Key: s.keys, Name: periodName(limit.Period), Limit: limit, Cost: n})
+	s.results = append(s.results, Result{})
+	if err := CheckCharges(s.charges, s.results); err != nil {
+		return Result{}, &DecisionError{Err: err}
+	}
+	decided, err := l.take(ctx, s)
+	if err != nil {
+		return Result{}, &DecisionError{Err: err}
+	}
+	if !decided {
+		return Result{Allowed: true}, nil
+	}
+	return s.results[0], nil
+}
+
+// take asks the store about the charges in s, which are valid. When the store cannot answer it returns an error, or no
+// error and decided = false if such calls are let pass.
+func (l *Limiter) take(ctx context.Context, s *scratch) (decided bool, err error) {
+	if l == nil || l.store == nil {
+		return false, errNoStore
+	}
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	err = l.store.Take(ctx, s.charges, s.results)
+	switch ended := ctx.Err(); {
+	case err == nil:
+		return true, nil
+	case ended != nil && !errors.Is(err, ended):
+		return false, fmt.Errorf("%w: %w", ended, err)
+	case ended == nil && l.failure == FailOpen:
+		return false, nil
+	}
+	return false, err
+}

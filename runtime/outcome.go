@@ -1,0 +1,56 @@
+package ratelimit
+
+import "context"
+
+// Outcome is what one limit answered to one call.
+type Outcome struct {
+	Name   string // name of the limit
+	Limit  Limit
+	Result Result
+}
+
+// MostExhausted returns the outcome that holds a caller back most: of those that refused, the one with the longest
+// wait; if none did, the one with the smallest share of its capacity left, and of equal ones the one that takes longest
+// to be as new. It is the zero Outcome if there are none.
+func MostExhausted(outcomes []Outcome) Outcome {
+	if len(outcomes) == 0 {
+		return Outcome{}
+	}
+	worst := &outcomes[0]
+	for i := range outcomes[1:] {
+		if o := &outcomes[i+1]; o.moreExhausted(worst) {
+			worst = o
+		}
+	}
+	return *worst
+}
+
+func (o *Outcome) moreExhausted(p *Outcome) bool {
+	r, s := &o.Result, &p.Result
+	if r.Allowed != s.Allowed {
+		return !r.Allowed
+	}
+	if r.RetryAfter != s.RetryAfter {
+		return r.RetryAfter > s.RetryAfter
+	}
+	// Remaining and Limit are at most 1e9, so that the products fit.
+	if left, right := r.Remaining*s.Limit, s.Remaining*r.Limit; left != right {
+		return left < right
+	}
+	return r.ResetAfter > s.ResetAfter
+}
+
+// A Recorder is told what was decided about the calls of one context, e.g. to put it into a response.
+type Recorder interface {
+	// Record is given the outcome of each limit of a call, in the order of the directives. It may be called by several
+	// goroutines at once, must not block and must not keep outcomes.
+	Record(method string, outcomes []Outcome)
+}
+
+type recorderKey struct{}
+
+// WithRecorder returns a context for whose calls recorder is told each decision. An undecided call, and one that
+// is refused for want of a caller attribute, is not recorded. It replaces the recorder of the parent context.
+func WithRecorder(ctx context.Context, recorder Recorder) context.Context {
+	return context.WithValue(ctx, recorderKey{}, recorder)
+}
