@@ -1,0 +1,144 @@
+package annotations
+
+import (
+	"math/bits"
+	"slices"
+	"time"
+)
+
+const (
+	defaultPeriod = time.Second
+
+	// defaultLease is how long a slot of Concurrency lasts when its holder dies.
+	defaultLease = 30 * time.Second
+
+	// maxPerMicrosecond is because Redis has no time below a microsecond.
+	maxPerMicrosecond = 1
+
+	// maxFill is how long an empty bucket may take to be full, so that its times stay exact in a Lua number.
+	maxFill = 36500 * day
+)
+
+// checkComplete reports what must be written and is not.
+func (d *directive) checkComplete() {
+	if !d.meant["count"] && !d.meant["rate"] {
+		d.errs.add(0, "count is missing: write count=5, or rate=5/s")
+	}
+}
+
+// check fills in the defaults and checks the attributes against each other. An attribute with a mistake of its own has
+// left its field zero, and is in no check.
+func (d *directive) check() {
+	a := d.annotation
+	d.defaults()
+	d.checkRate()
+	d.checkAlgorithm()
+	if a.Count == 0 {
+		return
+	}
+	d.checkPrefetch()
+	d.checkCost()
+	if a.Algorithm != "" && a.Period != 0 {
+		d.checkSpeed()
+		d.checkFill()
+	}
+}
+
+func (d *directive) defaults() {
+	a := d.annotation
+	if !a.Has("algorithm") {
+		a.Algorithm = TokenBucket
+	}
+	if !a.Has("refill") && a.Algorithm == TokenBucket {
+		a.Refill = Greedy
+	}
+	if !a.Has("time") && !a.Has("rate") {
+		a.Period, a.PeriodText = defaultPeriod, "1s"
+		if a.Algorithm == Concurrency {
+			a.Period, a.PeriodText = defaultLease, "30s"
+		}
+	}
+	if !a.Has("cost") {
+		a.Cost = 1
+	}
+	if !a.Has("name") {
+		a.Name = a.PeriodText
+	}
+}
+
+// checkRate reports what is written beside rate and says the same.
+func (d *directive) checkRate() {
+	a := d.annotation
+	for _, name := range []string{"count", "time"} {
+		if a.Has("rate") && a.Has(name) {
+			d.errs.add(a.Offset(name), "%s beside rate: want rate alone, or count and time", name)
+		}
+	}
+}
+
+// checkAlgorithm reports the attributes that the algorithm does not take.
+func (d *directive) checkAlgorithm() {
+	a := d.annotation
+	for _, attr := range a.attributes {
+		takenBy := lookup(attr.name).takenBy
+		if a.Algorithm != "" && takenBy != nil && !slices.Contains(takenBy, a.Algorithm) {
+			d.errs.add(attr.offset, "%s with algorithm=%s: want %s", attr.name, a.Algorithm, list(takenBy))
+		}
+	}
+}
+
+// checkSpeed reports a limit that is faster than the clock.
+func (d *directive) checkSpeed() {
+	a := d.annotation
+	most := a.Period.Microseconds() * maxPerMicrosecond
+	if a.Algorithm == Concurrency || a.Count <= most {
+		return
+	}
+	attr := a.find("count")
+	if attr == nil {
+		attr = a.find("rate")
+	}
+	d.errs.add(attr.value.offset, "%s=%s: more than 1000000 a second: want at most %d per %s",
+		attr.name, show(attr.value.text), most, a.PeriodText)
+}
+
+// checkFill reports a bucket that takes too long to fill: the time is Burst times Period, by Count, and the product
+// needs more than 64 bits.
+func (d *directive) checkFill() {
+	a := d.annotation
+	if !slices.Contains(lookup("burst").takenBy, a.Algorithm) {
+		return
+	}
+	period := uint64(a.Period.Microseconds())
+	fillHigh, fillLow := bits.Mul64(uint64(a.Burst), period)
+	mostHigh, mostLow := bits.Mul64(uint64(a.Count), uint64(maxFill.Microseconds()))
+	if fillHigh < mostHigh || fillHigh == mostHigh && fillLow <= mostLow {
+		return
+	}
+	most, _ := bits.Div64(mostHigh, mostLow, period) // below Burst, so it does not overflow
+	d.errs.add(a.ValueOffset("burst"), "burst=%d: fills in more than 100 years at %d per %s: want at most %d",
+		a.Burst, a.Count, a.PeriodText, most)
+}
+
+func (d *directive) checkPrefetch() {
+	a := d.annotation
+	switch {
+	case a.Prefetch <= a.Count:
+	case a.Count == 1:
+		d.errs.add(a.ValueOffset("prefetch"), "prefetch=%d: want none, the count is 1", a.Prefetch)
+	default:
+		d.errs.add(a.ValueOffset("prefetch"), "prefetch=%d: want 2 to the count, %d", a.Prefetch, a.Count)
+	}
+}
+
+// checkCost reports a call that can never be allowed.
+func (d *directive) checkCost() {
+	a := d.annotation
+	capacity := a.Count
+	if a.Has("burst") {
+		capacity = a.Burst
+	}
+	if capacity > 0 && a.Cost > capacity {
+		d.errs.add(a.ValueOffset("cost"), "cost=%d: want 0 to the capacity, %d", a.Cost, capacity)
+	}
+}

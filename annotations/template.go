@@ -1,0 +1,159 @@
+package annotations
+
+import (
+	"errors"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"regexp"
+	"strings"
+)
+
+// setKey reads a key template. A mistake in one hole does not hide those of the others.
+func setKey(a *Annotation, v value) Errors {
+	var parts []Part
+	var errs Errors
+	var literal strings.Builder
+	flush := func() {
+		if literal.Len() > 0 {
+			parts = append(parts, Part{Literal: literal.String()})
+			literal.Reset()
+		}
+	}
+	for i := 0; i < len(v.text); {
+		switch rest := v.text[i:]; {
+		case strings.HasPrefix(rest, "{{"), strings.HasPrefix(rest, "}}"):
+			literal.WriteByte(rest[0])
+			i += len("{{")
+		case rest[0] == '}':
+			errs = append(errs, v.errorAt(i, "} without {: want }} for a literal brace"))
+			i++
+		case rest[0] == '{':
+			size := holeSize(rest)
+			if size < 0 {
+				return append(errs, v.errorAt(i, notClosed))
+			}
+			flush()
+			part, mistakes := parseHole(v, i, i+size)
+			errs = append(errs, mistakes...)
+			parts = append(parts, part)
+			i += size
+		default:
+			literal.WriteByte(rest[0])
+			i++
+		}
+	}
+	flush()
+	if len(errs) == 0 {
+		a.Key = &Template{Parts: parts}
+	}
+	return errs
+}
+
+// parseHole reads the hole v.text[start:end], braces included.
+func parseHole(v value, start, end int) (Part, Errors) {
+	name, ok := strings.CutPrefix(strings.Trim(v.text[start+1:end-1], " "), "@")
+	if !ok {
+		expr, errs := parseExpr(v, start+1, end-1)
+		return Part{Expr: expr}, errs
+	}
+	if !callerName.MatchString(name) {
+		return Part{}, Errors{v.errorAt(start, "%s: %s", v.text[start:end], callerSyntax)}
+	}
+	return Part{Caller: name}, nil
+}
+
+// isHole reports whether s is one hole from its first byte to its last.
+func isHole(s string) bool {
+	return strings.HasPrefix(s, "{") && holeSize(s) == len(s)
+}
+
+const notClosed = "{ is not closed: want }"
+
+// holeSize returns the length of the {...} at the start of s, or -1 when it is not closed. Braces inside Go strings and
+// runes do not count.
+func holeSize(s string) int {
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; c {
+		case '{':
+			depth++
+		case '}':
+			depth--
+			if depth == 0 {
+				return i + 1
+			}
+		case '"', '\'', '`':
+			size := literalSize(s[i:])
+			if size < 0 {
+				return -1
+			}
+			i += size - 1
+		}
+	}
+	return -1
+}
+
+// literalSize returns the length of the Go string or rune at the start of s, or -1 when it is not closed.
+func literalSize(s string) int {
+	quote := s[0]
+	for i := 1; i < len(s); i++ {
+		switch {
+		case s[i] == quote:
+			return i + 1
+		case s[i] == '\\' && quote != '`':
+			i++
+		}
+	}
+	return -1
+}
+
+// parseExpr reads the Go expression v.text[start:end], which stands in braces. It is nil when there are mistakes.
+func parseExpr(v value, start, end int) (*Expr, Errors) {
+	inside := v.text[start:end]
+	text := strings.TrimLeft(inside, " ")
+	start += len(inside) - len(text)
+	text = strings.TrimRight(text, " ")
+	if text == "" {
+		return nil, Errors{v.errorAt(start, "{} is empty: want an expression")}
+	}
+	if offset, message := syntaxError(text); message != "" {
+		return nil, Errors{v.errorAt(start+offset, "{%s}: %s", text, message)}
+	}
+	return &Expr{Text: text, Offset: v.at(start)}, nil
+}
+
+// unnamed is an unnamed parameter, $0 or $1, that is not part of a longer word.
+var unnamed = regexp.MustCompile(`(^|[^\pL\pN_])\$((?:0|[1-9][0-9]*)\b)`)
+
+// syntaxError returns the first mistake in a Go expression and its offset, or an empty message.
+func syntaxError(expr string) (offset int, message string) {
+	// An identifier of the same length keeps the columns right. Any other $ is for the parser to refuse.
+	_, err := parser.ParseExpr(unnamed.ReplaceAllString(expr, "${1}_${2}"))
+	if mistakes := scanner.ErrorList(nil); errors.As(err, &mistakes) {
+		// The others follow from the first.
+		first := mistakes[0]
+		message := strings.NewReplacer("'EOF'", "}", "newline", "}").Replace(first.Msg)
+		return min(first.Pos.Offset, len(expr)), message
+	}
+	if i := commentIndex(expr); i >= 0 {
+		// In generated code it could hide what follows.
+		return i, "want no comment"
+	}
+	return 0, ""
+}
+
+// commentIndex returns where the first comment in a Go expression starts, or -1.
+func commentIndex(expr string) int {
+	file := token.NewFileSet().AddFile("", -1, len(expr))
+	var s scanner.Scanner
+	s.Init(file, []byte(expr), nil, scanner.ScanComments)
+	for {
+		switch pos, tok, _ := s.Scan(); tok {
+		case token.COMMENT:
+			return file.Offset(pos)
+		case token.EOF:
+			return -1
+		}
+	}
+}
