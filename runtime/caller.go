@@ -12,21 +12,19 @@ type (
 )
 
 // WithClientIP returns a context that names the client by its address, for limits with ip=true, by=ip or {@ip}. An
-// IPv4 address mapped into IPv6 counts as IPv4, and a zone is dropped. An invalid address leaves ctx as it is.
+// IPv4 address mapped into IPv6 counts as IPv4, and a zone is dropped. An invalid address says that the client is not
+// known, whatever the parent context says.
 //
 // Limits go by the whole address. Give the network of an IPv6 client, as httplimit does, where one subscriber may
 // choose among many addresses.
 func WithClientIP(ctx context.Context, addr netip.Addr) context.Context {
-	if !addr.IsValid() {
-		return ctx
-	}
 	return context.WithValue(ctx, clientIPKey{}, addr.Unmap().WithZone(""))
 }
 
 // ClientIP returns the address that [WithClientIP] put into the context, and whether there is one.
 func ClientIP(ctx context.Context) (netip.Addr, bool) {
-	addr, ok := ctx.Value(clientIPKey{}).(netip.Addr)
-	return addr, ok
+	addr, _ := ctx.Value(clientIPKey{}).(netip.Addr)
+	return addr, addr.IsValid()
 }
 
 // WithCaller returns a context that holds an attribute of the caller, such as "user" or "tenant", for limits with

@@ -83,7 +83,7 @@ func (g *Guard) Allow(ctx context.Context) error {
 
 // conclude records the decision that s holds and returns the refusal if it is one.
 func (g *Guard) conclude(ctx context.Context, s *scratch) error {
-	recorder, _ := ctx.Value(recorderKey{}).(Recorder)
+	recorder := recorderOf(ctx)
 	refused := 0
 	for i := range s.results {
 		if !s.results[i].Allowed {

@@ -121,12 +121,18 @@ func TestMissingCallerAttribute(t *testing.T) {
 		want    string   // error
 		keys    []string // asked of the store
 	}{
-		{"deny", ratelimit.Deny, t.Context(),
-			`users.Get: rate limit exceeded: limit 1s goes by the caller's "ip", which the context does not hold`, nil},
-		{"an empty value is missing", ratelimit.Deny, ratelimit.WithCaller(t.Context(), "ip", ""),
-			`users.Get: rate limit exceeded: limit 1s goes by the caller's "ip", which the context does not hold`, nil},
-		{"an invalid address is missing", ratelimit.Deny, ratelimit.WithClientIP(t.Context(), netip.Addr{}),
-			`users.Get: rate limit exceeded: limit 1s goes by the caller's "ip", which the context does not hold`, nil},
+		{
+			"deny", ratelimit.Deny, t.Context(),
+			`users.Get: rate limit exceeded: limit 1s goes by the caller's "ip", which the context does not hold`, nil,
+		},
+		{
+			"an empty value is missing", ratelimit.Deny, ratelimit.WithCaller(t.Context(), "ip", ""),
+			`users.Get: rate limit exceeded: limit 1s goes by the caller's "ip", which the context does not hold`, nil,
+		},
+		{
+			"an invalid address is missing", ratelimit.Deny, ratelimit.WithClientIP(t.Context(), netip.Addr{}),
+			`users.Get: rate limit exceeded: limit 1s goes by the caller's "ip", which the context does not hold`, nil,
+		},
 		{"share", ratelimit.Share, t.Context(), "", []string{"get:", "all"}},
 		{"allow leaves the other limits", ratelimit.Allow, t.Context(), "", []string{"all"}},
 		{"attribute called ip", ratelimit.Deny, ratelimit.WithCaller(t.Context(), "ip", "unix:1"), "", []string{"get:unix%3A1", "all"}},
@@ -334,6 +340,24 @@ func TestRecorderSeesEachDecision(t *testing.T) {
 	want := []string{"users.Get 1s true 4", "users.Get long true 8", "users.Get 1s true 4", "users.Get long false 0"}
 	if !reflect.DeepEqual(r.lines, want) {
 		t.Errorf("recorded %q, want %q", r.lines, want)
+	}
+}
+
+func TestRecordersAddUp(t *testing.T) {
+	var outer, inner recorder
+	ctx := ratelimit.WithRecorder(ratelimit.WithRecorder(t.Context(), &outer), &inner)
+	if _, err := newLimiter(t, &script{}).Allow(ctx, "k", fivePerSecond); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{" 1s true 0"}; !reflect.DeepEqual(outer.lines, want) || !reflect.DeepEqual(inner.lines, want) {
+		t.Errorf("recorded %q outside and %q inside, want %q", outer.lines, inner.lines, want)
+	}
+}
+
+func TestAnUnknownClientHidesTheOneBefore(t *testing.T) {
+	ctx := ratelimit.WithClientIP(t.Context(), netip.MustParseAddr("192.0.2.1"))
+	if addr, ok := ratelimit.ClientIP(ratelimit.WithClientIP(ctx, netip.Addr{})); ok {
+		t.Errorf("client %v, want none", addr)
 	}
 }
 

@@ -35,24 +35,45 @@ func TestLimitValidate(t *testing.T) {
 				"ratelimit: Limit.Period is -1s: want 1ms to 87600h0m0s"},
 		{"period of a nanosecond", ratelimit.Limit{Count: 1, Period: 1}, // U05
 			"ratelimit: Limit.Period is 1ns: want 1ms to 87600h0m0s"},
-		{"period with nanoseconds", ratelimit.Limit{Count: 1, Period: time.Second + 1},
-			"ratelimit: Limit.Period is 1.000000001s: want whole microseconds"},
+		{
+			"period with nanoseconds",
+			ratelimit.Limit{Count: 1, Period: time.Second + 1},
+			"ratelimit: Limit.Period is 1.000000001s: want whole microseconds",
+		},
 		{"endless period", ratelimit.Limit{Count: 1, Period: math.MaxInt64}, // R33
 			"ratelimit: Limit.Period is 2562047h47m16.854775807s: want 1ms to 87600h0m0s"},
 		{"burst below zero", ratelimit.Limit{Count: 1, Period: time.Second, Burst: -1}, // U02
 			"ratelimit: Limit.Burst is -1: want 1 to 1000000000, or 0 for Count"},
-		{"burst of a window", ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 1, Period: time.Second, Burst: 2},
-			"ratelimit: Limit.Burst is 2: fixed-window has no burst"},
-		{"refill of a window", ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 1, Period: time.Second, Refill: ratelimit.Interval},
-			"ratelimit: Limit.Refill is interval: fixed-window has no refill"},
-		{"unknown refill", ratelimit.Limit{Count: 1, Period: time.Second, Refill: 7},
-			"ratelimit: Limit.Refill is Refill(7): want Greedy or Interval"},
-		{"unknown algorithm", ratelimit.Limit{Algorithm: 99, Count: 1, Period: time.Second},
-			"ratelimit: Limit.Algorithm is Algorithm(99): want one of this package's constants"},
-		{"above a million a second", ratelimit.Limit{Count: 1001, Period: time.Millisecond},
-			"ratelimit: 1001 per 1ms is more than 1000000 a second: a store's clock counts microseconds"},
-		{"full after more than a century", ratelimit.Limit{Count: 1, Period: 366 * day, Burst: 100},
-			"ratelimit: a bucket of 100 that refills 1 per 8784h0m0s is full after more than 100 years"},
+		{
+			"burst of a window",
+			ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 1, Period: time.Second, Burst: 2},
+			"ratelimit: Limit.Burst is 2: fixed-window has no burst",
+		},
+		{
+			"refill of a window",
+			ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 1, Period: time.Second, Refill: ratelimit.Interval},
+			"ratelimit: Limit.Refill is interval: fixed-window has no refill",
+		},
+		{
+			"unknown refill",
+			ratelimit.Limit{Count: 1, Period: time.Second, Refill: 7},
+			"ratelimit: Limit.Refill is Refill(7): want Greedy or Interval",
+		},
+		{
+			"unknown algorithm",
+			ratelimit.Limit{Algorithm: 99, Count: 1, Period: time.Second},
+			"ratelimit: Limit.Algorithm is Algorithm(99): want one of this package's constants",
+		},
+		{
+			"above a million a second",
+			ratelimit.Limit{Count: 1001, Period: time.Millisecond},
+			"ratelimit: 1001 per 1ms is more than 1000000 a second: a store's clock counts microseconds",
+		},
+		{
+			"full after more than a century",
+			ratelimit.Limit{Count: 1, Period: 366 * day, Burst: 100},
+			"ratelimit: a bucket of 100 that refills 1 per 8784h0m0s is full after more than 100 years",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -96,14 +117,26 @@ func TestCheckCharges(t *testing.T) {
 		{"different keys, names and algorithms", []ratelimit.Charge{
 			charge("a", "1s", limit, 1), charge("b", "1s", limit, 1), charge("a", "1m", limit, 0), charge("a", "1s", window, math.MaxInt64),
 		}, 4, ""},
-		{"too few results", []ratelimit.Charge{charge("a", "1s", limit, 1)}, 0,
-			"ratelimit: 1 charges and 0 results: want one result a charge"},
-		{"invalid limit", []ratelimit.Charge{charge("a", "1s", ratelimit.Limit{Count: 1}, 1)}, 1,
-			"ratelimit: Limit.Period is 0s: want 1ms to 87600h0m0s"},
+		{
+			"too few results",
+			[]ratelimit.Charge{charge("a", "1s", limit, 1)},
+			0,
+			"ratelimit: 1 charges and 0 results: want one result a charge",
+		},
+		{
+			"invalid limit",
+			[]ratelimit.Charge{charge("a", "1s", ratelimit.Limit{Count: 1}, 1)},
+			1,
+			"ratelimit: Limit.Period is 0s: want 1ms to 87600h0m0s",
+		},
 		{"negative cost", []ratelimit.Charge{charge("a", "1s", limit, -1)}, 1, // U05
 			"ratelimit: Charge.Cost is -1: want at least 0"},
-		{"one bucket twice", []ratelimit.Charge{charge("a", "1s", limit, 1), charge("b", "1s", limit, 1), charge("b", "1s", limit, 2)}, 3,
-			`ratelimit: charges 1 and 2 name the same bucket "b" 1s`},
+		{
+			"one bucket twice",
+			[]ratelimit.Charge{charge("a", "1s", limit, 1), charge("b", "1s", limit, 1), charge("b", "1s", limit, 2)},
+			3,
+			`ratelimit: charges 1 and 2 name the same bucket "b" 1s`,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -85,6 +85,10 @@ func (l *Limiter) AllowN(ctx context.Context, key string, limit Limit, n int64) 
 	if !decided {
 		return Result{Allowed: true}, nil
 	}
+	if recorder := recorderOf(ctx); recorder != nil {
+		s.outcomes = append(s.outcomes, Outcome{Name: s.charges[0].Name, Limit: limit, Result: s.results[0]})
+		recorder.Record("", s.outcomes)
+	}
 	return s.results[0], nil
 }
 

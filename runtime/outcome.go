@@ -42,15 +42,31 @@ func (o *Outcome) moreExhausted(p *Outcome) bool {
 
 // A Recorder is told what was decided about the calls of one context, e.g. to put it into a response.
 type Recorder interface {
-	// Record is given the outcome of each limit of a call, in the order of the directives. It may be called by several
-	// goroutines at once, must not block and must not keep outcomes.
+	// Record is given the outcome of each limit of a call, in the order of the directives. The method is empty for
+	// [Limiter.Allow]. It may be called by several goroutines at once, must not block and must not keep outcomes.
 	Record(method string, outcomes []Outcome)
 }
 
 type recorderKey struct{}
 
-// WithRecorder returns a context for whose calls recorder is told each decision. An undecided call, and one that
-// is refused for want of a caller attribute, is not recorded. It replaces the recorder of the parent context.
+// WithRecorder returns a context for whose calls recorder is told each decision, after the recorders of the parent
+// context. An undecided call, and one that is refused for want of a caller attribute, is not recorded.
 func WithRecorder(ctx context.Context, recorder Recorder) context.Context {
+	if outer := recorderOf(ctx); outer != nil {
+		recorder = recorders{outer, recorder}
+	}
 	return context.WithValue(ctx, recorderKey{}, recorder)
+}
+
+// recorderOf returns the context's recorder, or nil.
+func recorderOf(ctx context.Context) Recorder {
+	recorder, _ := ctx.Value(recorderKey{}).(Recorder)
+	return recorder
+}
+
+type recorders struct{ outer, inner Recorder }
+
+func (r recorders) Record(method string, outcomes []Outcome) {
+	r.outer.Record(method, outcomes)
+	r.inner.Record(method, outcomes)
 }

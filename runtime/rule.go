@@ -63,7 +63,7 @@ func compile(r Rule) (rule, error) {
 	switch {
 	case r.Cost < Free:
 		return rule{}, fmt.Errorf("ratelimit: Rule.Cost is %d: want at least 1, 0 for 1, or Free", r.Cost)
-	case strings.ContainsFunc(r.Name, notInName):
+	case strings.ContainsFunc(r.Name, func(c rune) bool { return !inName(c) }):
 		return rule{}, fmt.Errorf("ratelimit: Rule.Name is %q: want letters, digits, '_', '-' and '.'", r.Name)
 	case r.OnEmpty > Allow:
 		return rule{}, fmt.Errorf("ratelimit: Rule.OnEmpty is %d: want Deny, Share or Allow", r.OnEmpty)
@@ -85,9 +85,9 @@ func compile(r Rule) (rule, error) {
 	return rule{Rule: r, parts: parts}, nil
 }
 
-// notInName keeps names fit for a store's key and for a response header.
-func notInName(c rune) bool {
-	return !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-' || c == '.')
+// inName reports whether c may stand in a limit's name, which must be fit for a store's key and for a response header.
+func inName(c rune) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-' || c == '.'
 }
 
 var errKeySyntax = errors.New("want text with {@name} for caller attributes, and {{ or }} for a brace")
