@@ -66,6 +66,7 @@ func recorderOf(ctx context.Context) Recorder {
 
 type recorders struct{ outer, inner Recorder }
 
+// Record implements [Recorder].
 func (r recorders) Record(method string, outcomes []Outcome) {
 	r.outer.Record(method, outcomes)
 	r.inner.Record(method, outcomes)
