@@ -1,0 +1,189 @@
+package parse
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+)
+
+// declaration is an interface on its way to an [Interface].
+type declaration struct {
+	*resolver
+	file     *sourceFile
+	spec     *ast.TypeSpec
+	literal  *ast.InterfaceType // nil for an alias or a defined type of another interface
+	iface    *types.Interface
+	own      []*line // on the type
+	embedded []*embedding
+	methods  []*method
+	broken   []ast.Node // embedded types without a meaning
+}
+
+// embedding is an embedded type of the declaration.
+type embedding struct {
+	field  *ast.Field
+	lines  []*line
+	brings []string // names of methods
+}
+
+// method is a method of the declaration with the places that declare it, several if it is brought more than once.
+type method struct {
+	*types.Func
+	sources []methodSource
+}
+
+// methodSource is one way in which a declaration comes by a method.
+type methodSource struct {
+	pos   token.Pos  // of the method's name where it is declared
+	via   *embedding // nil if no embedded type brings it
+	lines []*line    // on the method
+}
+
+// collect finds the methods of the interface in the order of the source, and the lines on them.
+func (d *declaration) collect() {
+	complete := make(map[string]*types.Func)
+	for m := range d.iface.Methods() {
+		complete[m.Id()] = m
+	}
+	vias := make(map[*ast.Field]*embedding)
+	if d.literal != nil {
+		for _, field := range d.literal.Methods.List {
+			if len(field.Names) == 0 {
+				e := &embedding{field: field, lines: d.file.linesOnEmbedded(field)}
+				d.embedded = append(d.embedded, e)
+				vias[field] = e
+			}
+		}
+	}
+	literal := d.literal
+	if literal == nil {
+		literal = d.literalOf(d.iface)
+	}
+	known := make(map[string]*method)
+	d.walk(d.iface, literal, nil, func(f *types.Func, field *ast.Field) {
+		m := known[f.Id()]
+		if m == nil {
+			if complete[f.Id()] == nil {
+				return // the interface has errors
+			}
+			m = &method{Func: complete[f.Id()]}
+			known[f.Id()] = m
+			d.methods = append(d.methods, m)
+		}
+		via := vias[field]
+		if via != nil {
+			via.brings = append(via.brings, f.Name())
+		}
+		m.sources = append(m.sources, methodSource{pos: f.Pos(), via: via, lines: d.linesOnMethod(f.Pos())})
+	})
+}
+
+// walk calls visit for the methods of an interface in the order of the source, those of embedded interfaces where they
+// stand. An interface does not know its syntax, so it is found by way of the methods; one that only embeds has its
+// embedded types in the order of the source anyway.
+func (d *declaration) walk(iface *types.Interface, literal *ast.InterfaceType, via *ast.Field, visit visitor) {
+	next := 0 // embedded type
+	embedded := func(via *ast.Field, node ast.Node) {
+		if next >= iface.NumEmbeddeds() {
+			return
+		}
+		t := iface.EmbeddedType(next)
+		next++
+		switch inner := t.Underlying().(type) {
+		case *types.Interface:
+			d.walk(inner, d.literalOf(inner), via, visit)
+		case *types.Basic:
+			if inner.Kind() == types.Invalid {
+				d.broken = append(d.broken, node)
+			}
+		}
+	}
+	if literal == nil {
+		for f := range iface.ExplicitMethods() { // only error, which has no source
+			visit(f, via)
+		}
+		for range iface.NumEmbeddeds() {
+			embedded(via, d.spec.Type)
+		}
+		return
+	}
+	explicit := make(map[token.Pos]*types.Func)
+	for f := range iface.ExplicitMethods() {
+		explicit[f.Pos()] = f
+	}
+	for _, field := range literal.Methods.List {
+		switch {
+		case len(field.Names) > 0:
+			if f := explicit[field.Names[0].Pos()]; f != nil {
+				visit(f, via)
+			}
+		case literal == d.literal:
+			embedded(field, field)
+		default:
+			embedded(via, field)
+		}
+	}
+}
+
+// visitor is told of a method and of the field of the declaration that brings it, nil if none does.
+type visitor func(f *types.Func, via *ast.Field)
+
+// literalOf returns the syntax of an interface with methods of its own, or nil.
+func (d *declaration) literalOf(iface *types.Interface) *ast.InterfaceType {
+	if iface.NumExplicitMethods() == 0 {
+		return nil
+	}
+	pos := iface.ExplicitMethod(0).Pos()
+	if file := d.fileAt(pos); file != nil {
+		m, _ := file.methodAt(pos)
+		return m.literal
+	}
+	return nil
+}
+
+// isAnnotated reports whether a directive holds for the declaration. Lines on the methods of another interface do where
+// that one is embedded, but a new name for it is no wish for a decorator.
+func (d *declaration) isAnnotated() bool {
+	if len(d.lines()) > 0 {
+		return true
+	}
+	for _, m := range d.methods {
+		for _, source := range m.sources {
+			if source.via != nil && len(source.lines) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lines returns the lines that stand in the declaration, whatever it means.
+func (d *declaration) lines() []*line {
+	if d.file.directives == nil {
+		return nil
+	}
+	lines := slices.Clone(d.own)
+	if d.literal != nil {
+		ast.Inspect(d.literal, func(n ast.Node) bool {
+			if field, ok := n.(*ast.Field); ok {
+				lines = append(lines, d.file.directives.embedded[field]...)
+				lines = append(lines, d.file.directives.methods[field]...)
+			}
+			return true
+		})
+	}
+	return lines
+}
+
+// linesOnMethod returns the lines on the method whose name stands at pos, in this module: those of other modules are
+// theirs.
+func (d *declaration) linesOnMethod(pos token.Pos) []*line {
+	file := d.fileAt(pos)
+	if file == nil || file.directives == nil || file.module != d.file.module && file.module != "" && d.file.module != "" {
+		return nil
+	}
+	d.reached(file)
+	m, _ := file.methodAt(pos)
+	return file.directives.methods[m.field]
+}

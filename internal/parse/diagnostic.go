@@ -1,0 +1,42 @@
+package parse
+
+import (
+	"cmp"
+	"go/token"
+	"slices"
+	"strings"
+)
+
+// Diagnostic is a mistake in the user's source, at its position.
+type Diagnostic struct {
+	Pos     token.Position
+	Message string
+}
+
+// String returns the diagnostic as file:line:col: message.
+func (d Diagnostic) String() string { return d.Pos.String() + ": " + d.Message }
+
+// Diagnostics is an error made of all mistakes found, in the order of their positions.
+type Diagnostics []Diagnostic //nolint:errname // the list is the subject; that it is an error comes second
+
+// Error returns one line a diagnostic.
+func (ds Diagnostics) Error() string {
+	lines := make([]string, len(ds))
+	for i, d := range ds {
+		lines[i] = d.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Sort orders the diagnostics by file, line, column and message, and drops equal ones.
+func (ds *Diagnostics) Sort() {
+	slices.SortFunc(*ds, func(a, b Diagnostic) int {
+		return cmp.Or(
+			cmp.Compare(a.Pos.Filename, b.Pos.Filename),
+			cmp.Compare(a.Pos.Line, b.Pos.Line),
+			cmp.Compare(a.Pos.Column, b.Pos.Column),
+			cmp.Compare(a.Message, b.Message),
+		)
+	})
+	*ds = slices.Compact(*ds)
+}

@@ -1,0 +1,236 @@
+package parse
+
+import (
+	"errors"
+	"go/ast"
+	"go/token"
+
+	"github.com/ratelimitgen/ratelimitgen/annotations"
+)
+
+// directives are those of one file, by the declaration whose doc comment they stand in.
+type directives struct {
+	types    map[*ast.TypeSpec][]*line
+	embedded map[*ast.Field][]*line
+	methods  map[*ast.Field][]*line
+	diags    Diagnostics // mistakes in directives, and directives in other places
+}
+
+// line is one directive.
+type line struct {
+	*annotations.Annotation // nil if it has mistakes
+	pos                     token.Pos
+	text                    string
+	src                     []byte // of the file, from pos on
+}
+
+// at returns the position of the byte at offset in the line's comment.
+func (l *line) at(offset int) token.Pos {
+	return l.pos + token.Pos(rawOffset(l.src, offset))
+}
+
+// rawOffset returns where the byte at offset of a comment is in its source, from which the parser has removed the
+// carriage returns.
+func rawOffset(src []byte, offset int) int {
+	raw := 0
+	for ; raw < len(src); raw++ {
+		if src[raw] == '\r' {
+			continue
+		}
+		if offset == 0 {
+			break
+		}
+		offset--
+	}
+	return raw
+}
+
+// belongs ends the message about a directive in a wrong place.
+const belongs = "it belongs in the doc comment of an interface or of its method"
+
+// place reads every comment of the file and finds out what the directives among them stand on.
+func place(fset *token.FileSet, f *sourceFile) *directives {
+	d := &directives{
+		types:    make(map[*ast.TypeSpec][]*line),
+		embedded: make(map[*ast.Field][]*line),
+		methods:  make(map[*ast.Field][]*line),
+	}
+	owners := ownersOf(f.syntax)
+	for _, group := range f.syntax.Comments {
+		for _, comment := range group.List {
+			annotation, err := annotations.Parse(comment.Text)
+			if annotation == nil && err == nil {
+				continue
+			}
+			l := &line{Annotation: annotation, pos: comment.Slash, text: comment.Text}
+			l.src = f.src[fset.PositionFor(l.pos, false).Offset:]
+			var mistakes annotations.Errors
+			if errors.As(err, &mistakes) {
+				for _, mistake := range mistakes {
+					d.diags.add(fset, l.at(mistake.Offset), mistake.Message)
+				}
+			}
+			d.attach(fset, l, owners[group])
+		}
+	}
+	return d
+}
+
+// attach puts the line where its owner is looked up.
+func (d *directives) attach(fset *token.FileSet, l *line, o owner) {
+	switch {
+	case o.misplaced != "":
+		d.diags.add(fset, l.pos, o.misplaced)
+	case o.spec != nil:
+		d.types[o.spec] = append(d.types[o.spec], l)
+	case o.field == nil:
+		d.diags.add(fset, l.pos, "detached directive: "+belongs+", without a blank line between")
+	case len(o.field.Names) > 0:
+		d.methods[o.field] = append(d.methods[o.field], l)
+	default:
+		d.embedded[o.field] = append(d.embedded[o.field], l)
+	}
+}
+
+// add appends a diagnostic at pos. The position is that in the file itself, whatever //line comments say: there the
+// directive is to be mended.
+func (ds *Diagnostics) add(fset *token.FileSet, pos token.Pos, message string) {
+	*ds = append(*ds, Diagnostic{Pos: fset.PositionFor(pos, false), Message: message})
+}
+
+// owner is what a comment group belongs to: a type of the package, a method or embedded type of an interface, or else a
+// place where no directive may stand, with the words to say so.
+type owner struct {
+	spec      *ast.TypeSpec
+	field     *ast.Field
+	misplaced string
+}
+
+// ownersOf returns the owners of the comment groups in the file. One that is missing is attached to nothing.
+func ownersOf(file *ast.File) map[*ast.CommentGroup]owner {
+	o := owners{}
+	o.misplace(file.Doc, "directive on a package clause")
+	for _, decl := range file.Decls {
+		o.inner(decl) // first, so that what follows can correct it
+		if decl, ok := decl.(*ast.GenDecl); ok && decl.Tok == token.TYPE {
+			for _, spec := range decl.Specs {
+				o.typeSpec(decl, spec.(*ast.TypeSpec))
+			}
+		}
+	}
+	for _, group := range file.Comments {
+		if _, ok := o[group]; !ok {
+			o.loose(file, group)
+		}
+	}
+	return o
+}
+
+type owners map[*ast.CommentGroup]owner
+
+func (o owners) misplace(group *ast.CommentGroup, what string) {
+	if group != nil {
+		o[group] = owner{misplaced: what + ": " + belongs}
+	}
+}
+
+// trailing is for comments behind code, in its line.
+func (o owners) trailing(group *ast.CommentGroup) {
+	if group != nil {
+		o[group] = owner{misplaced: "directive behind the code of its line: " + belongs + ", above it"}
+	}
+}
+
+// typeSpec finds the places in a type of the package where directives may stand.
+func (o owners) typeSpec(decl *ast.GenDecl, spec *ast.TypeSpec) {
+	if spec.Doc != nil {
+		o[spec.Doc] = owner{spec: spec}
+	}
+	if !decl.Lparen.IsValid() && decl.Doc != nil {
+		o[decl.Doc] = owner{spec: spec}
+	}
+	if literal, ok := ast.Unparen(spec.Type).(*ast.InterfaceType); ok {
+		o.literal(literal, true)
+	}
+}
+
+// literal finds the places in an interface: its methods, and if it has a name its embedded types.
+func (o owners) literal(literal *ast.InterfaceType, named bool) {
+	for _, field := range literal.Methods.List {
+		if field.Doc != nil && (named || len(field.Names) > 0) {
+			o[field.Doc] = owner{field: field}
+		}
+		if inner, ok := ast.Unparen(field.Type).(*ast.InterfaceType); ok && len(field.Names) == 0 {
+			o.literal(inner, false)
+		}
+	}
+}
+
+// inner takes all comments of a declaration as misplaced, each with the words for its place.
+func (o owners) inner(decl ast.Decl) {
+	_, local := decl.(*ast.FuncDecl)
+	ast.Inspect(decl, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			if n.Recv != nil {
+				o.misplace(n.Doc, "directive on a method with a body")
+			} else {
+				o.misplace(n.Doc, "directive on a function")
+			}
+		case *ast.GenDecl:
+			o.genDecl(n, local)
+		case *ast.StructType:
+			o.fields(n.Fields, "directive on a field of a struct")
+		case *ast.InterfaceType:
+			if local {
+				o.fields(n.Methods, "directive in an interface inside a function")
+			} else {
+				o.fields(n.Methods, "directive in an interface without a name")
+			}
+		}
+		return true
+	})
+}
+
+// genDecl takes the comments of a declaration and its specs as misplaced.
+func (o owners) genDecl(decl *ast.GenDecl, local bool) {
+	what := map[token.Token]string{
+		token.IMPORT: "directive on an import",
+		token.CONST:  "directive on a constant",
+		token.VAR:    "directive on a variable",
+		token.TYPE:   "directive on a group of types",
+	}[decl.Tok]
+	if local && decl.Tok == token.TYPE {
+		what = "directive on a type inside a function"
+	}
+	o.misplace(decl.Doc, what)
+	for _, spec := range decl.Specs {
+		switch spec := spec.(type) {
+		case *ast.ImportSpec:
+			o.misplace(spec.Doc, what)
+			o.trailing(spec.Comment)
+		case *ast.ValueSpec:
+			o.misplace(spec.Doc, what)
+			o.trailing(spec.Comment)
+		case *ast.TypeSpec:
+			o.misplace(spec.Doc, what)
+			o.trailing(spec.Comment)
+		}
+	}
+}
+
+func (o owners) fields(list *ast.FieldList, what string) {
+	for _, field := range list.List {
+		o.misplace(field.Doc, what)
+		o.trailing(field.Comment)
+	}
+}
+
+// loose finds words for a comment group that the parser attached to nothing.
+func (o owners) loose(file *ast.File, group *ast.CommentGroup) {
+	for _, decl := range file.Decls {
+		if fn, ok := decl.(*ast.FuncDecl); ok && fn.Pos() <= group.Pos() && group.End() <= fn.End() {
+			o.misplace(group, "directive inside a function")
+		}
+	}
+}

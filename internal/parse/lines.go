@@ -1,0 +1,101 @@
+package parse
+
+import (
+	"go/ast"
+	"strings"
+)
+
+// checkLines reports the lines of the declaration that cannot hold where they stand.
+func (d *declaration) checkLines() {
+	var names []string
+	for _, m := range d.methods {
+		names = append(names, m.Name())
+		for _, source := range m.sources {
+			d.checkExempt(source.lines)
+			for _, l := range source.lines {
+				if l.Annotation != nil && l.Methods != nil {
+					d.errorf(l.at(l.Offset("methods")), "methods on a method: want it on an interface or an embedded one")
+				}
+			}
+		}
+	}
+	for _, l := range d.own {
+		if l.Annotation != nil && l.Exempt {
+			d.errorf(l.pos, "skip on an interface: want it on a method or an embedded interface")
+		}
+	}
+	d.checkPatterns(d.own, names)
+	for _, e := range d.embedded {
+		d.checkExempt(e.lines)
+		if len(e.brings) > 0 {
+			d.checkPatterns(e.lines, e.brings)
+			continue
+		}
+		for _, l := range e.lines {
+			d.errorf(l.pos, "directive on an interface without methods: there is nothing to limit")
+		}
+	}
+}
+
+// checkExempt reports a skip beside limits.
+func (d *declaration) checkExempt(lines []*line) {
+	for _, l := range lines {
+		if l.Annotation != nil && l.Exempt && len(lines) > 1 {
+			d.errorf(l.pos, "skip beside another directive: want one of them")
+		}
+	}
+}
+
+// checkPatterns reports the patterns of methods= that mean none of the methods.
+func (d *declaration) checkPatterns(lines []*line, names []string) {
+	for _, l := range lines {
+		if l.Annotation == nil {
+			continue
+		}
+		offset := l.ValueOffset("methods")
+		for _, pattern := range l.Methods {
+			// Patterns are plain words, so they stand in the text as they are.
+			if i := strings.Index(l.text[offset:], pattern); i >= 0 {
+				offset += i
+			}
+			if !matchesAny(pattern, names) {
+				d.errorf(l.at(offset), "methods=%s: no such method: want one of %s", pattern, some(names))
+			}
+			offset += len(pattern)
+		}
+	}
+}
+
+func matchesAny(pattern string, names []string) bool {
+	for _, name := range names {
+		if matches(pattern, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// some lists names, of which there may be hundreds.
+func some(names []string) string {
+	const most = 5
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + ", ..."
+	}
+	return strings.Join(names, ", ")
+}
+
+// linesOnType returns the lines on a type of the file.
+func (f *sourceFile) linesOnType(spec *ast.TypeSpec) []*line {
+	if f.directives == nil {
+		return nil
+	}
+	return f.directives.types[spec]
+}
+
+// linesOnEmbedded returns the lines on an embedded type of an interface in the file.
+func (f *sourceFile) linesOnEmbedded(field *ast.Field) []*line {
+	if f.directives == nil {
+		return nil
+	}
+	return f.directives.embedded[field]
+}

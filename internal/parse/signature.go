@@ -1,0 +1,181 @@
+package parse
+
+import (
+	"errors"
+	"go/ast"
+	"go/scanner"
+	"go/token"
+	"go/types"
+	"iter"
+	"strings"
+)
+
+// syntax reports what the parser could not read of a file.
+func (r *resolver) syntax(file *sourceFile) {
+	var list scanner.ErrorList
+	switch err := file.parseErr; {
+	case err == nil:
+	case errors.As(err, &list):
+		for _, e := range list {
+			r.diags = append(r.diags, Diagnostic{Pos: e.Pos, Message: e.Msg})
+		}
+	default:
+		r.diags = append(r.diags, Diagnostic{Pos: token.Position{Filename: file.path}, Message: err.Error()})
+	}
+}
+
+// reportTypeErrors reports the errors of the type checker that touch the declaration: those inside it, and those that
+// make a type of its methods' signatures unknown. It reports whether there are any. All others are left to the compiler:
+// they may be due to the very file that is about to be generated.
+func (d *declaration) reportTypeErrors(obj *types.TypeName) bool {
+	before := len(d.diags)
+	d.errorsIn(d.spec)
+	if t := obj.Type(); len(d.diags) == before && (isInvalid(t) || t.Underlying() == types.Typ[types.Invalid] || hasInvalidConstraint(t)) {
+		d.explain(d.file, d.spec)
+	}
+	for _, node := range d.broken {
+		if file := d.fileAt(node.Pos()); file != nil {
+			d.explain(file, node)
+		}
+	}
+	for _, m := range d.methods {
+		if !isInvalid(m.Signature()) {
+			continue
+		}
+		pos := m.sources[0].pos
+		if file := d.fileAt(pos); file != nil {
+			declared, _ := file.methodAt(pos)
+			d.explain(file, declared.field)
+		}
+	}
+	return len(d.diags) > before
+}
+
+// errorsIn reports the type errors inside a node.
+func (r *resolver) errorsIn(node ast.Node) {
+	for _, err := range r.errs {
+		if node.Pos() <= err.Pos && err.Pos < node.End() && !strings.HasPrefix(err.Msg, "\t") { // "\tother declaration of"
+			r.errorf(err.Pos, "%s", strings.ReplaceAll(err.Msg, "\n\t", " "))
+		}
+	}
+}
+
+// explain reports why a type inside the node is unknown.
+func (d *declaration) explain(file *sourceFile, node ast.Node) {
+	before := len(d.diags)
+	d.trace(file, node, make(map[ast.Node]bool))
+	if len(d.diags) == before {
+		d.errorf(node.Pos(), "unknown type: want one that compiles")
+	}
+}
+
+// trace reports the type errors inside the node, or else those of what it refers to: the type checker is silent about
+// the use of what it has complained about before, and of what comes from C.
+func (d *declaration) trace(file *sourceFile, node ast.Node, seen map[ast.Node]bool) {
+	if seen[node] {
+		return
+	}
+	seen[node] = true
+	before := len(d.diags)
+	d.errorsIn(node)
+	if len(d.diags) > before {
+		return
+	}
+	ast.Inspect(node, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			x, ok := n.X.(*ast.Ident)
+			if ok && x.Name == "C" {
+				d.errorf(x.Pos(), "C.%s: a type of cgo in the signature of a limited interface is not supported", n.Sel.Name)
+			} else if ok && file.imports[x.Name] != nil {
+				d.errorsIn(file.imports[x.Name])
+			}
+			return false
+		case *ast.Ident:
+			if declaring, spec := d.checked.typeSpec(n.Name); spec != nil {
+				d.trace(declaring, spec, seen)
+			}
+		}
+		return true
+	})
+}
+
+// typeSpec returns the declaration of a type of the package, or nil.
+func (c *checkedPackage) typeSpec(name string) (*sourceFile, *ast.TypeSpec) {
+	for _, file := range c.files {
+		for _, decl := range file.syntax.Decls {
+			if decl, ok := decl.(*ast.GenDecl); ok && decl.Tok == token.TYPE {
+				for _, spec := range decl.Specs {
+					if spec := spec.(*ast.TypeSpec); spec.Name.Name == name {
+						return file, spec
+					}
+				}
+			}
+		}
+	}
+	return nil, nil
+}
+
+func hasInvalidConstraint(t types.Type) bool {
+	for param := range typeParamsOf(t).TypeParams() {
+		if isInvalid(param.Constraint()) {
+			return true
+		}
+	}
+	return false
+}
+
+// isInvalid reports whether the type is spelled with one that the type checker does not know.
+func isInvalid(t types.Type) bool {
+	switch t := t.(type) {
+	case *types.Basic:
+		return t.Kind() == types.Invalid
+	case *types.Alias:
+		return anyInvalid(t.TypeArgs().Types()) || isInvalid(t.Rhs())
+	case *types.Named:
+		return anyInvalid(t.TypeArgs().Types())
+	case *types.Pointer:
+		return isInvalid(t.Elem())
+	case *types.Slice:
+		return isInvalid(t.Elem())
+	case *types.Array:
+		return isInvalid(t.Elem())
+	case *types.Chan:
+		return isInvalid(t.Elem())
+	case *types.Map:
+		return isInvalid(t.Key()) || isInvalid(t.Elem())
+	case *types.Signature:
+		return anyInvalid(typesOf(t.Params().Variables())) || anyInvalid(typesOf(t.Results().Variables()))
+	case *types.Struct:
+		return anyInvalid(typesOf(t.Fields()))
+	case *types.Interface:
+		return anyInvalid(typesOf(t.ExplicitMethods())) || anyInvalid(t.EmbeddedTypes())
+	case *types.Union:
+		for term := range t.Terms() {
+			if isInvalid(term.Type()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func anyInvalid(seq iter.Seq[types.Type]) bool {
+	for t := range seq {
+		if isInvalid(t) {
+			return true
+		}
+	}
+	return false
+}
+
+// typesOf returns the types of variables or methods.
+func typesOf[O types.Object](objects iter.Seq[O]) iter.Seq[types.Type] {
+	return func(yield func(types.Type) bool) {
+		for object := range objects {
+			if !yield(object.Type()) {
+				return
+			}
+		}
+	}
+}

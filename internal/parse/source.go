@@ -1,0 +1,174 @@
+package parse
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"maps"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// source reads, parses and type-checks packages, each file and each package once and only when somebody asks for it.
+//
+// Everything is checked from source and without function bodies: that needs no compiled dependencies, and works
+// where those do not compile because a generated file is missing or broken.
+type source struct {
+	fset  *token.FileSet
+	sizes types.Sizes
+	slots chan struct{} // as many as may work at once
+
+	mu    sync.Mutex
+	files map[string]*sourceFile
+	pkgs  map[*packages.Package]*checkedPackage
+	errs  []types.Error // of all packages
+
+	wanted map[*packages.Package]bool // see isWanted
+}
+
+// checkedPackage is a package with types.
+type checkedPackage struct {
+	once  sync.Once
+	types *types.Package
+	info  *types.Info
+	files []*sourceFile       // without our own output
+	needs []*packages.Package // imports that declarations refer to
+}
+
+func newSource(cfg Config) *source {
+	return &source{
+		fset:   token.NewFileSet(),
+		sizes:  types.SizesFor("gc", architecture(cfg.Env)),
+		slots:  make(chan struct{}, runtime.GOMAXPROCS(0)),
+		files:  make(map[string]*sourceFile),
+		pkgs:   make(map[*packages.Package]*checkedPackage),
+		wanted: make(map[*packages.Package]bool),
+	}
+}
+
+// architecture is the GOARCH that the go command sees.
+func architecture(env []string) string {
+	if env == nil {
+		env = os.Environ()
+	}
+	for _, entry := range slices.Backward(env) {
+		if arch, ok := strings.CutPrefix(entry, "GOARCH="); ok && types.SizesFor("gc", arch) != nil {
+			return arch
+		}
+	}
+	return runtime.GOARCH
+}
+
+// checkAll checks packages at the same time.
+func (s *source) checkAll(pkgs []*packages.Package) {
+	var wg sync.WaitGroup
+	for _, p := range pkgs {
+		wg.Go(func() { s.check(p) })
+	}
+	wg.Wait()
+}
+
+// check returns the package with types. Its errors are kept in s.errs: most of them are none of our business.
+func (s *source) check(p *packages.Package) *checkedPackage {
+	s.mu.Lock()
+	c := s.pkgs[p]
+	if c == nil {
+		c = &checkedPackage{}
+		s.pkgs[p] = c
+	}
+	s.mu.Unlock()
+	c.once.Do(func() {
+		if p.PkgPath == "unsafe" {
+			c.types = types.Unsafe
+			return
+		}
+		s.slots <- struct{}{}
+		s.parseAll(p, c)
+		<-s.slots
+		s.checkAll(c.needs)
+		s.slots <- struct{}{}
+		s.checkFiles(p, c)
+		<-s.slots
+	})
+	return c
+}
+
+// parseAll parses the files of the package and finds out which of its imports they need.
+func (s *source) parseAll(p *packages.Package, c *checkedPackage) {
+	needs := make(map[*packages.Package]bool)
+	for _, path := range p.GoFiles {
+		if s.read(p, path).generated {
+			continue
+		}
+		f := s.parse(p, path)
+		c.files = append(c.files, f)
+		used := usedNames(f.syntax)
+		for _, spec := range f.syntax.Imports {
+			name, imported := importName(p, spec), p.Imports[pathOf(spec)]
+			if imported != nil && (used[name] || name == "." || len(imported.Errors) > 0) { // an error may be about the name
+				needs[imported] = true
+			}
+		}
+	}
+	c.needs = slices.Collect(maps.Keys(needs))
+}
+
+func (s *source) checkFiles(p *packages.Package, c *checkedPackage) {
+	conf := types.Config{
+		IgnoreFuncBodies: true,
+		FakeImportC:      true,
+		Sizes:            s.sizes,
+		Importer:         importer(func(path string) (*types.Package, error) { return s.imported(p, c, path) }),
+		Error: func(err error) {
+			var typeErr types.Error
+			if errors.As(err, &typeErr) {
+				s.mu.Lock()
+				s.errs = append(s.errs, typeErr)
+				s.mu.Unlock()
+			}
+		},
+	}
+	if p.Module != nil && p.Module.GoVersion != "" {
+		conf.GoVersion = "go" + p.Module.GoVersion
+	}
+	if isOurs(p) {
+		c.info = &types.Info{Defs: make(map[*ast.Ident]types.Object)}
+	}
+	var syntax []*ast.File
+	for _, f := range c.files {
+		syntax = append(syntax, f.syntax)
+	}
+	c.types, _ = conf.Check(p.PkgPath, s.fset, syntax, c.info) // the error is the first of s.errs
+}
+
+// imported returns what an import of the package means. One that nothing needs is not looked at.
+func (s *source) imported(p *packages.Package, c *checkedPackage, path string) (*types.Package, error) {
+	imported := p.Imports[path]
+	switch {
+	case imported == nil:
+		return nil, fmt.Errorf("no package %s", path)
+	case !slices.Contains(c.needs, imported):
+		unused := types.NewPackage(path, imported.Name)
+		unused.MarkComplete()
+		return unused, nil
+	case len(imported.GoFiles) == 0 && imported.PkgPath != "unsafe":
+		if len(imported.Errors) > 0 {
+			return nil, errors.New(imported.Errors[0].Msg)
+		}
+		return nil, fmt.Errorf("no Go files in %s", path)
+	}
+	return s.check(imported).types, nil
+}
+
+// importer is a function as a [types.Importer].
+type importer func(path string) (*types.Package, error)
+
+// Import returns what the function returns.
+func (f importer) Import(path string) (*types.Package, error) { return f(path) }
