@@ -1,0 +1,64 @@
+# Each target loops over all modules of the repository: the root, and those nested in it that keep large dependencies
+# out of the root's go.mod.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.ONESHELL:
+.DEFAULT_GOAL := help
+ROOT := $(CURDIR)
+MODULES := $(patsubst %/,%,$(dir $(shell git ls-files --cached --others --exclude-standard -- go.mod '*/go.mod' | grep -v testdata)))
+# internal/tools holds no code.
+TESTED := $(filter-out internal/tools,$(MODULES))
+LINT := go tool -modfile=$(ROOT)/internal/tools/go.mod golangci-lint
+# in runs a command in each module, and says in which.
+in = for m in $(1); do echo "== $$m: $(2)"; (cd $$m && $(2)); done
+
+.PHONY: help
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 12
+
+.PHONY: demo
+demo: ## a limited HTTP service, called by two clients; REDIS_URL=redis://host:port limits it through Redis
+	@go generate ./example/quickstart
+	go run ./example/quickstart
+
+.PHONY: test
+test: redis ## all tests, against a real Redis server too
+	@$(call in,$(TESTED),go test ./...)
+
+.PHONY: race
+race: redis ## all tests under the race detector
+	@$(call in,$(TESTED),go test -race ./...)
+
+.PHONY: lint
+lint: ## golangci-lint with .golangci.yml
+	@$(call in,$(TESTED),$(LINT) run ./...)
+
+.PHONY: generate
+generate: bin/ratelimitgen ## write every generated file of the repository
+	@$(call in,$(TESTED),$(ROOT)/bin/ratelimitgen ./...)
+
+.PHONY: check
+check: bin/ratelimitgen ## fail if a generated file, a go.mod or the formatting is not as it should be
+	@$(call in,$(TESTED),$(ROOT)/bin/ratelimitgen check ./...)
+	$(call in,$(MODULES),go mod tidy -diff)
+	$(call in,$(TESTED),$(LINT) fmt --diff)
+
+.PHONY: bench
+bench: redis ## benchmarks of the runtime
+	@go test -run='^$$' -bench=. -benchmem ./runtime/...
+
+.PHONY: bin/ratelimitgen
+bin/ratelimitgen:
+	@go build -o $@ ./cmd/ratelimitgen
+
+.PHONY: redis
+redis:
+	@command -v redis-server >/dev/null && exit 0
+	if ! command -v apt-get >/dev/null || [ "$$(id -u)" != 0 ]; then
+		echo 'The tests start Redis servers of their own: install redis-server (Debian, Ubuntu: apt-get install redis-server;' >&2
+		echo 'macOS: brew install redis). Without it, go test ./... tests what it can and says what it skipped.' >&2
+		exit 1
+	fi
+	echo 'Installing redis-server'
+	apt-get update -qq
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends redis-server >/dev/null
