@@ -1,0 +1,120 @@
+// Package redistest starts real Redis servers for tests.
+package redistest
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	startTimeout = 10 * time.Second // a server is up after some 30 ms; a busy machine may take its time
+	attempts     = 3                // another process may take the free port between its choice and its use
+)
+
+// Client starts a server of its own for t, empty and without persistence, on a free loopback port, and returns a client
+// of it. Both end with t.
+//
+// Without a redis-server in PATH the test is skipped, or fails if the environment has CI=true.
+func Client(t testing.TB) *redis.Client {
+	t.Helper()
+	client := redis.NewClient(Server(t))
+	t.Cleanup(func() {
+		if err := client.Close(); err != nil {
+			t.Errorf("closing the client: %v", err)
+		}
+	})
+	return client
+}
+
+// Server is [Client] for tests that make their own clients: it returns the options of one. They are the test's to
+// change.
+func Server(t testing.TB) *redis.Options {
+	t.Helper()
+	path, err := exec.LookPath("redis-server")
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("no redis-server in PATH: apt-get install redis-server")
+		}
+		t.Skip("skipped, needs a real Redis: no redis-server in PATH (make test installs it)")
+	}
+	var log string
+	for range attempts {
+		var options *redis.Options
+		if options, log = start(t, path); options != nil {
+			return options
+		}
+	}
+	t.Fatalf("redis-server does not start:\n%s", log)
+	return nil
+}
+
+// start runs one server and returns the options of a client, or nil and the server's log.
+func start(t testing.TB, path string) (*redis.Options, string) {
+	t.Helper()
+	addr := freeAddr(t)
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	cmd := exec.Command(path, "--bind", "127.0.0.1", "--port", port, "--dir", t.TempDir(), "--save", "", "--appendonly", "no")
+	cmd.Stdout, cmd.Stderr = &log, &log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait() // a server that is killed has no better news
+	}()
+	stop := func() {
+		_ = cmd.Process.Kill() // it has nothing to save, and may have ended by itself
+		<-ended
+	}
+
+	options := &redis.Options{Addr: addr}
+	if answers(options, ended) {
+		t.Cleanup(stop)
+		return options, ""
+	}
+	stop()
+	return nil, log.String()
+}
+
+// answers waits until the server answers, and returns false when it has ended or takes too long.
+func answers(options *redis.Options, ended <-chan struct{}) bool {
+	client := redis.NewClient(options)
+	defer func() { _ = client.Close() }()
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	poll := time.NewTicker(2 * time.Millisecond)
+	defer poll.Stop()
+	for client.Ping(ctx).Err() != nil {
+		select {
+		case <-ended:
+			return false
+		case <-ctx.Done():
+			return false
+		case <-poll.C:
+		}
+	}
+	return true
+}
+
+// freeAddr returns a loopback address that was free a moment ago.
+func freeAddr(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}

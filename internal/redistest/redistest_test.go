@@ -1,0 +1,64 @@
+package redistest_test
+
+import (
+	"net"
+	"runtime"
+	"testing"
+
+	"github.com/ratelimitgen/ratelimitgen/internal/redistest"
+)
+
+func TestServersAreEmptyAndApart(t *testing.T) {
+	first, second := redistest.Client(t), redistest.Client(t)
+	if err := first.Set(t.Context(), "key", "value", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := second.DBSize(t.Context()).Result(); n != 0 || err != nil {
+		t.Errorf("the second server holds %d keys, error %v: want none", n, err)
+	}
+}
+
+func TestServerEndsWithItsTest(t *testing.T) {
+	var addr string
+	t.Run("uses a server", func(t *testing.T) { addr = redistest.Server(t).Addr })
+	if addr == "" {
+		return // skipped, and it said why
+	}
+	if conn, err := net.Dial("tcp", addr); err == nil {
+		_ = conn.Close()
+		t.Errorf("a server still listens on %s", addr)
+	}
+}
+
+func TestMissingServer(t *testing.T) {
+	tests := []struct {
+		ci              string
+		skipped, failed bool
+	}{
+		{ci: "", skipped: true},
+		{ci: "true", failed: true},
+	}
+	t.Setenv("PATH", t.TempDir())
+	for _, test := range tests {
+		t.Setenv("CI", test.ci)
+		inner := &outcome{TB: t}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			redistest.Server(inner)
+		}()
+		<-done
+		if inner.skipped != test.skipped || inner.failed != test.failed {
+			t.Errorf("CI=%q: skipped %v, failed %v: want %v, %v", test.ci, inner.skipped, inner.failed, test.skipped, test.failed)
+		}
+	}
+}
+
+// outcome records how a test ended. Its methods end the goroutine, as those of a testing.T do.
+type outcome struct {
+	testing.TB
+	skipped, failed bool
+}
+
+func (o *outcome) Skip(...any)  { o.skipped = true; runtime.Goexit() }
+func (o *outcome) Fatal(...any) { o.failed = true; runtime.Goexit() }

@@ -1,0 +1,41 @@
+-- Exact arithmetic.
+--
+-- A number of Lua 5.1 is a double, which holds integers exactly below 2^53. All numbers of these scripts are integers,
+-- times are microseconds, and each function says in which range it is exact. Neither the operator %, which goes
+-- through a rounded quotient, nor .. and tostring, which keep 14 digits, are used on numbers.
+
+local fmod = math.fmod
+local EXACT = 9007199254740992 -- 2^53
+
+-- muldiv returns the quotient and the remainder of a * b / c.
+-- 0 <= a < 2^53, 0 <= b < 2^30, 0 < c < 2^49, quotient < 2^53.
+local function muldiv(a, b, c)
+  local product = a * b
+  if product < EXACT then
+    local rest = fmod(product, c)
+    return (product - rest) / c, rest
+  end
+  -- With a = whole * c + part, what is left is part * b / c: long multiplication by the octal digits of b, divided
+  -- on the way. A step stays below 8c + 7c < 2^53.
+  local part = fmod(a, c)
+  local whole = (a - part) / c * b
+  local quotient, rest, unit = 0, 0, 134217728 -- 8^9, the unit of the first of ten digits
+  repeat
+    local lower = fmod(b, unit)
+    local step = rest * 8 + part * ((b - lower) / unit)
+    rest = fmod(step, c)
+    quotient = quotient * 8 + (step - rest) / c
+    b, unit = lower, unit / 8
+  until unit < 1
+  return whole + quotient, rest
+end
+
+-- divup returns a / b, rounded up. -2^53 < a < 2^53, 0 < b.
+local function divup(a, b)
+  local rest = fmod(a, b) -- has the sign of a
+  local quotient = (a - rest) / b
+  if rest > 0 then
+    return quotient + 1
+  end
+  return quotient
+end

@@ -1,0 +1,36 @@
+// Package lua holds the scripts that decide calls in Redis, as text. Each file of the folder says at its head what it
+// does; bucket.lua has the keys and arguments of a charge, and take.lua, peek.lua and refund.lua the replies.
+//
+// The texts are constant: configuration travels in the arguments, so that a server caches three scripts however many
+// limits there are. They run on Redis from 6.2 on, Valkey and miniredis, and touch no key that is not declared.
+package lua
+
+import _ "embed"
+
+// Take, Peek and Refund are the scripts, each complete in itself.
+var (
+	Take   = shared + take
+	Peek   = shared + peek
+	Refund = shared + refund
+)
+
+var shared = arithmetic + bucket + tokenBucket + fixedWindow
+
+// What follows is in the order in which a script needs it: a local of Lua is known below its definition only.
+var (
+	//go:embed arithmetic.lua
+	arithmetic string
+	//go:embed bucket.lua
+	bucket string
+	//go:embed token_bucket.lua
+	tokenBucket string
+	//go:embed fixed_window.lua
+	fixedWindow string
+
+	//go:embed take.lua
+	take string
+	//go:embed peek.lua
+	peek string
+	//go:embed refund.lua
+	refund string
+)

@@ -1,0 +1,215 @@
+// Package memlimit keeps buckets in the memory of one process: for development, for tests, and for services that run as
+// one instance. Several processes share buckets through package redislimit, whose answers are the same.
+package memlimit
+
+import (
+	"context"
+	"encoding/binary"
+	"hash/maphash"
+	"math/bits"
+	"sync/atomic"
+	"time"
+
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+)
+
+const (
+	// shardCount is how many locks the buckets are spread over: well above the number of cores, so that calls on
+	// different buckets rarely meet. A call's shards are the bits of a uint64.
+	shardCount = 64
+
+	// Each sweepEvery-th call of a shard looks at the next sweepEntries entries of another. Two entries a call are
+	// more than the one that a call may add, so that what has expired leaves as fast as anything comes.
+	sweepEvery   = 16
+	sweepEntries = 32
+)
+
+// Store is a [ratelimit.Store] that keeps its buckets in memory. Make one by [New]. It is safe for concurrent use and
+// runs no goroutine, so that there is nothing to close.
+//
+// Time is the monotonic clock's, in microseconds: setting the wall clock does nothing. A bucket is kept until it is as
+// new, and is forgotten a little later: each call sweeps a few of those whose time has come, of any key. A process
+// without calls sweeps nothing. The number of buckets is not limited.
+type Store struct {
+	base   time.Time
+	seed   maphash.Seed
+	swept  atomic.Uint32 // counts the shards that were swept
+	shards [shardCount]shard
+}
+
+var _ ratelimit.Store = (*Store)(nil)
+
+// New returns an empty Store.
+func New() *Store {
+	s := &Store{base: time.Now(), seed: maphash.MakeSeed()}
+	for i := range s.shards {
+		s.shards[i].index = make(map[string]int32)
+	}
+	return s
+}
+
+// Take implements [ratelimit.Store]. Besides the error of [ratelimit.CheckCharges] it returns only that of ctx.
+func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+	if err := check(ctx, charges, results); err != nil {
+		return err
+	}
+	var array [inline]visit
+	var bytes [inlineNames]byte
+	visits, names, shards := s.plan(charges, array[:0], bytes[:0])
+	now := s.lock(shards)
+
+	refused := false
+	for i := range visits {
+		v := &visits[i]
+		v.open(names, now)
+		v.retry = v.bucket.retry(charges[i].Cost, now, &v.limit)
+		refused = refused || v.retry != 0
+	}
+	for i := range visits {
+		v, cost := &visits[i], charges[i].Cost
+		if !refused {
+			v.bucket.used += cost
+		}
+		reset := v.bucket.reset(now, &v.limit)
+		switch {
+		case refused:
+			v.extend(now + reset)
+		case cost > 0:
+			v.save(names, now+reset)
+		}
+		results[i] = v.result(reset)
+	}
+
+	s.unlock(shards, now)
+	return nil
+}
+
+// Peek implements [ratelimit.Store]. Its errors are those of [Store.Take].
+func (s *Store) Peek(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+	if err := check(ctx, charges, results); err != nil {
+		return err
+	}
+	var array [inline]visit
+	var bytes [inlineNames]byte
+	visits, names, shards := s.plan(charges, array[:0], bytes[:0])
+	now := s.lock(shards)
+	for i := range visits {
+		v := &visits[i]
+		v.open(names, now)
+		v.retry = v.bucket.retry(charges[i].Cost, now, &v.limit)
+		results[i] = v.result(v.bucket.reset(now, &v.limit))
+	}
+	s.unlock(shards, now)
+	return nil
+}
+
+// Refund implements [ratelimit.Store]. Its errors are those of [Store.Take].
+func (s *Store) Refund(ctx context.Context, charges []ratelimit.Charge) error {
+	if err := check(ctx, charges, make([]ratelimit.Result, len(charges))); err != nil {
+		return err
+	}
+	var array [inline]visit
+	var bytes [inlineNames]byte
+	visits, names, shards := s.plan(charges, array[:0], bytes[:0])
+	now := s.lock(shards)
+	for i := range visits {
+		v, cost := &visits[i], charges[i].Cost
+		v.open(names, now)
+		switch {
+		case cost == 0:
+		case v.bucket.used > cost:
+			v.bucket.used -= cost
+			v.save(names, now+v.bucket.reset(now, &v.limit))
+		default:
+			v.remove()
+		}
+	}
+	s.unlock(shards, now)
+	return nil
+}
+
+// Reset implements [ratelimit.Store]. Its errors are those of [Store.Take].
+func (s *Store) Reset(ctx context.Context, charges []ratelimit.Charge) error {
+	if err := check(ctx, charges, make([]ratelimit.Result, len(charges))); err != nil {
+		return err
+	}
+	var array [inline]visit
+	var bytes [inlineNames]byte
+	visits, names, shards := s.plan(charges, array[:0], bytes[:0])
+	now := s.lock(shards)
+	for i := range visits {
+		visits[i].open(names, now)
+		visits[i].remove()
+	}
+	s.unlock(shards, now)
+	return nil
+}
+
+// Len returns how many buckets are kept, those that are as new and not yet swept included.
+func (s *Store) Len() int {
+	n := 0
+	for i := range s.shards {
+		sh := &s.shards[i]
+		sh.mu.Lock()
+		n += len(sh.entries)
+		sh.mu.Unlock()
+	}
+	return n
+}
+
+func check(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return ratelimit.CheckCharges(charges, results)
+}
+
+// What fits into these is planned on the stack.
+const (
+	inline      = 4
+	inlineNames = 128
+)
+
+// plan appends a visit for each charge, and the buckets' names to names, and returns the set of their shards.
+func (s *Store) plan(charges []ratelimit.Charge, visits []visit, names []byte) ([]visit, []byte, uint64) {
+	var shards uint64
+	for i := range charges {
+		c := &charges[i]
+		start := len(names)
+		names = append(names, byte(c.Limit.Algorithm))
+		names = binary.AppendUvarint(names, uint64(len(c.Name)))
+		names = append(names, c.Name...)
+		names = append(names, c.Key...)
+		n := maphash.Bytes(s.seed, names[start:]) % shardCount
+		shards |= 1 << n
+		visits = append(visits, visit{shard: &s.shards[n], start: start, end: len(names), limit: limitOf(&c.Limit)})
+	}
+	return visits, names, shards
+}
+
+// lock locks a set of shards, in an order that all calls share, and returns the time. Time is read under the locks:
+// otherwise a call that waited for them could be decided at a time before that of the bucket that it finds.
+func (s *Store) lock(shards uint64) (now int64) {
+	for m := shards; m != 0; m &= m - 1 {
+		s.shards[bits.TrailingZeros64(m)].mu.Lock()
+	}
+	return time.Since(s.base).Microseconds()
+}
+
+func (s *Store) unlock(shards uint64, now int64) {
+	sweep := false
+	for m := shards; m != 0; m &= m - 1 {
+		sh := &s.shards[bits.TrailingZeros64(m)]
+		sh.calls++
+		sweep = sweep || sh.calls%sweepEvery == 0
+		sh.mu.Unlock()
+	}
+	if !sweep {
+		return
+	}
+	sh := &s.shards[s.swept.Add(1)%shardCount]
+	if sh.mu.TryLock() { // one that is busy comes next time
+		sh.sweep(now, sweepEntries)
+		sh.mu.Unlock()
+	}
+}

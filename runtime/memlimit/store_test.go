@@ -1,0 +1,181 @@
+package memlimit
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+)
+
+func one(key string, limit ratelimit.Limit, cost int64) []ratelimit.Charge {
+	return []ratelimit.Charge{{Key: []byte(key), Name: "limit", Limit: limit, Cost: cost}}
+}
+
+func take(t *testing.T, store *Store, charges []ratelimit.Charge) ratelimit.Result {
+	t.Helper()
+	results := make([]ratelimit.Result, len(charges))
+	if err := store.Take(t.Context(), charges, results); err != nil {
+		t.Fatal(err)
+	}
+	return results[0]
+}
+
+var perSecond = ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 5, Period: time.Second}
+
+func TestCallAllocatesNothing(t *testing.T) {
+	store := New()
+	charges := []ratelimit.Charge{
+		{Key: []byte("testGet:203.0.113.7"), Name: "1s", Limit: perSecond, Cost: 1},
+		{Key: []byte("testGet:203.0.113.7"), Name: "1h", Limit: ratelimit.Limit{Count: 5, Period: time.Hour}, Cost: 1},
+		{Key: []byte("tenant:{acme}"), Name: "1h", Limit: ratelimit.Limit{Count: 5, Period: time.Hour}, Cost: 1},
+	}
+	results := make([]ratelimit.Result, len(charges))
+	take(t, store, charges) // makes the buckets
+	ctx := t.Context()
+	for n := 1; n <= len(charges); n++ {
+		allocs := testing.AllocsPerRun(100, func() {
+			if err := store.Take(ctx, charges[:n], results[:n]); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if allocs != 0 {
+			t.Errorf("a take of %d charges allocates %v times", n, allocs)
+		}
+	}
+}
+
+// P02, P03, P04: what has expired leaves by the calls on another key, allowed or refused, and gives its memory back.
+func TestExpiredBucketsLeave(t *testing.T) {
+	const keys = 100_000
+	for name, cost := range map[string]int64{"allowed": 0, "refused": 6} {
+		synctest.Test(t, func(t *testing.T) {
+			store := New()
+			before := heap()
+			for i := range keys {
+				take(t, store, one(fmt.Sprint("key ", i), perSecond, 1))
+			}
+			if n := store.Len(); n != keys {
+				t.Fatalf("%d buckets: want %d", n, keys)
+			}
+			full := heap() - before
+			time.Sleep(time.Second)
+			busy := one("busy", perSecond, cost)
+			for range keys {
+				take(t, store, busy)
+			}
+			if n := store.Len(); n > keys/1000 {
+				t.Errorf("%s calls: %d buckets are left of %d", name, n, keys)
+			}
+			if left := heap() - before; left > full/10 {
+				t.Errorf("%s calls: %d bytes are left of %d", name, left, full)
+			}
+			runtime.KeepAlive(store)
+		})
+	}
+}
+
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// P02, P05: keys that come once each do not pile up beyond those that count.
+func TestOneTimeKeysDoNotPileUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := New()
+		most := 0
+		for i := range 200_000 {
+			take(t, store, one(fmt.Sprint("key ", i), perSecond, 1))
+			time.Sleep(100 * time.Microsecond) // so that 10,000 are live at a time
+			if i%1000 == 0 {
+				most = max(most, store.Len())
+			}
+		}
+		if most > 40_000 {
+			t.Errorf("up to %d buckets were kept: want at most some times the 10,000 that count", most)
+		}
+	})
+}
+
+// P06
+func TestStoreRunsNoGoroutine(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for range 10 {
+		store := New()
+		for i := range 1000 {
+			take(t, store, one(fmt.Sprint("key ", i), perSecond, 1))
+		}
+	}
+	if after := runtime.NumGoroutine(); after != before {
+		t.Errorf("%d goroutines have become %d", before, after)
+	}
+}
+
+// A bucket keeps its place when others leave, whose last takes the place of one that leaves.
+func TestShardKeepsTheOthersWhenEntriesLeave(t *testing.T) {
+	const n = 1000
+	s := &shard{index: map[string]int32{}}
+	for i := range n {
+		e := &s.entries
+		at := s.add(fmt.Sprint(i))
+		(*e)[at].bucket.used, (*e)[at].expires = int64(i), int64(i%10)
+	}
+	check := func(left int) {
+		t.Helper()
+		if len(s.entries) != left || len(s.index) != left {
+			t.Fatalf("%d entries, %d of them known: want %d", len(s.entries), len(s.index), left)
+		}
+		for name, at := range s.index {
+			if e := s.entries[at]; e.name != name || fmt.Sprint(e.bucket.used) != name {
+				t.Fatalf("under %q lies that of %q", name, e.name)
+			}
+		}
+	}
+	check(n)
+	for now := range int64(10) {
+		for range 2 * n / sweepEntries { // the cursor comes round once more after entries moved to where it had been
+			s.sweep(now, sweepEntries)
+		}
+		check(n - n/10*int(now+1))
+	}
+	if c := cap(s.entries); c > minEntries {
+		t.Errorf("an empty shard keeps room for %d entries", c)
+	}
+}
+
+// The ranges of the arithmetic end far beyond what Validate lets pass, and no state that a store can hold overflows.
+func TestExtremesDoNotOverflow(t *testing.T) {
+	const century = 100 * 365 * 24 * time.Hour
+	limits := []ratelimit.Limit{
+		{Count: 1, Period: 87600 * time.Hour, Burst: 10},
+		{Count: 1, Period: time.Millisecond, Burst: 1_000_000_000},
+		{Count: 1_000_000_000, Period: 1000 * time.Second},
+		{Count: 1_000_000_000, Period: 87600 * time.Hour, Burst: 1_000_000_000},
+		{Count: 1, Period: 87600 * time.Hour, Burst: 10, Refill: ratelimit.Interval},
+		{Count: 1, Period: time.Millisecond, Burst: 1_000_000_000, Refill: ratelimit.Interval},
+	}
+	for _, limit := range limits {
+		synctest.Test(t, func(t *testing.T) {
+			store := New()
+			full := one("key", limit, limit.Capacity())
+			if r := take(t, store, full); !r.Allowed || r.ResetAfter <= 0 || r.ResetAfter > century {
+				t.Errorf("%+v: %+v", limit, r)
+			}
+			// Each limit on the bucket that each other left.
+			for _, other := range limits {
+				if r := take(t, store, one("key", other, other.Capacity())); r.Allowed || r.RetryAfter <= 0 || r.RetryAfter > century+87600*time.Hour {
+					t.Errorf("%+v after %+v: %+v", other, limit, r)
+				}
+			}
+			time.Sleep(century)
+			if r := take(t, store, full); !r.Allowed || r.Remaining != 0 {
+				t.Errorf("%+v after a century: %+v", limit, r)
+			}
+		})
+	}
+}

@@ -1,0 +1,222 @@
+package redislimit_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+	"github.com/ratelimitgen/ratelimitgen/runtime/redislimit"
+)
+
+// epoch is the time at which a test begins: some microseconds into a millisecond, so that rounding shows.
+var epoch = time.Date(2026, 7, 1, 12, 0, 0, 123_456_000, time.UTC)
+
+// ownClock is a script's prelude that takes the place of the server's clock, which no test can set, and of the expiry
+// of keys that hangs on it. The time is the list "clock" of seconds and microseconds, and the hash "expiry" has when a
+// key expires, in milliseconds since 1970. "readings" counts how often the time was asked for.
+const ownClock = `
+local server = redis
+local redis = { error_reply = server.error_reply, status_reply = server.status_reply }
+redis.call = function(command, key, ...)
+  local time = server.call('LRANGE', 'clock', 0, 1)
+  if command == 'TIME' then
+    server.call('INCR', 'readings')
+    return time
+  end
+  local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+  local args = {...}
+  if command == 'GET' or command == 'DEL' then
+    return server.call(command, key)
+  elseif command == 'SET' and args[2] == 'PX' and #args == 3 then
+    server.call('HSET', 'expiry', key, string.format('%d', now + args[3]))
+    return server.call('SET', key, args[1])
+  elseif command == 'PEXPIRE' then
+    return server.call('HSET', 'expiry', key, string.format('%d', now + args[1]))
+  elseif command == 'PTTL' then
+    if server.call('EXISTS', key) == 0 then
+      return -2
+    end
+    return tonumber(server.call('HGET', 'expiry', key)) - now
+  end
+  error('the test knows no ' .. command)
+end
+`
+
+// expire removes what has expired by that clock.
+const expire = `
+local time = redis.call('LRANGE', 'clock', 0, 1)
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local all = redis.call('HGETALL', 'expiry')
+for i = 1, #all, 2 do
+  if now > tonumber(all[i + 1]) then
+    redis.call('DEL', all[i])
+    redis.call('HDEL', 'expiry', all[i])
+  end
+end
+return 'OK'`
+
+// clocked returns an empty Store on a server that is the test's, with a clock that advance moves.
+func clocked(t *testing.T, client *redis.Client) (store *redislimit.Store, advance func(time.Duration)) {
+	t.Helper()
+	ctx := context.Background() // some tests of the suite end with their context
+	now := epoch
+	set := func() {
+		pipe := client.Pipeline()
+		pipe.Del(ctx, "clock")
+		pipe.RPush(ctx, "clock", now.Unix(), now.Nanosecond()/1000)
+		pipe.Eval(ctx, expire, nil)
+		if _, err := pipe.Exec(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := client.FlushAll(ctx).Err(); err != nil {
+		t.Fatal(err)
+	}
+	set()
+	return redislimit.NewWithPrelude(client, ownClock), func(d time.Duration) {
+		now = now.Add(d)
+		set()
+	}
+}
+
+// mini is a miniredis whose clock is the test's: it moves the time and expires keys.
+type mini struct {
+	*miniredis.Miniredis
+	client *redis.Client
+	now    time.Time
+}
+
+func newMini(t *testing.T) *mini {
+	t.Helper()
+	m := &mini{Miniredis: miniredis.RunT(t)}
+	m.empty()
+	m.client = redis.NewClient(&redis.Options{Addr: m.Addr()})
+	t.Cleanup(func() { _ = m.client.Close() })
+	return m
+}
+
+// empty takes the server back to the epoch and an empty database.
+func (m *mini) empty() {
+	m.now = epoch
+	m.SetTime(m.now)
+	m.FlushAll()
+}
+
+func (m *mini) advance(d time.Duration) {
+	m.now = m.now.Add(d)
+	m.SetTime(m.now)
+	m.FastForward(d)
+}
+
+// watched is a Store that checks, after each call, what only the server can show. It does one call at a time.
+type watched struct {
+	*redislimit.Store
+	mu     sync.Mutex
+	t      *testing.T
+	server *mini
+}
+
+// slack is what a key may live longer than its bucket needs, and must live longer at least by a millisecond.
+const slack = 3 * time.Millisecond
+
+func (w *watched) Take(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before := w.contents()
+	err := w.Store.Take(ctx, charges, results)
+	refused := err != nil
+	for _, r := range results {
+		refused = refused || !r.Allowed
+	}
+	after := w.contents()
+	if refused {
+		w.same(before, after)
+	}
+	w.bounds(after)
+	for i, c := range charges {
+		if key := keyOf(c); err == nil && !refused && c.Cost > 0 {
+			if ttl := after[key].ttl; ttl < results[i].ResetAfter+time.Millisecond || ttl > results[i].ResetAfter+slack {
+				w.t.Errorf("%s lives for %v: want the %v until it is as new, and 1 ms to %v more", key, ttl, results[i].ResetAfter, slack)
+			}
+		}
+	}
+	return err
+}
+
+func (w *watched) Peek(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before := w.contents()
+	err := w.Store.Peek(ctx, charges, results)
+	after := w.contents()
+	w.same(before, after)
+	for key, v := range after {
+		if v.ttl != before[key].ttl {
+			w.t.Errorf("peek changed the time to live of %s from %v to %v", key, before[key].ttl, v.ttl)
+		}
+	}
+	return err
+}
+
+func (w *watched) Refund(ctx context.Context, charges []ratelimit.Charge) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	err := w.Store.Refund(ctx, charges)
+	w.bounds(w.contents())
+	return err
+}
+
+func (w *watched) Reset(ctx context.Context, charges []ratelimit.Charge) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.Store.Reset(ctx, charges)
+}
+
+type content struct {
+	text string
+	ttl  time.Duration
+}
+
+func (w *watched) contents() map[string]content {
+	all := map[string]content{}
+	for _, key := range w.server.Keys() {
+		text, err := w.server.Get(key)
+		if err != nil {
+			w.t.Error(err)
+		}
+		all[key] = content{text, w.server.TTL(key)}
+	}
+	return all
+}
+
+// same checks that no key came, went, changed or lives less long.
+func (w *watched) same(before, after map[string]content) {
+	if len(before) != len(after) {
+		w.t.Errorf("%d keys have become %d", len(before), len(after))
+	}
+	for key, b := range before {
+		if a := after[key]; a.text != b.text || a.ttl < b.ttl {
+			w.t.Errorf("%s has changed from %v to %v", key, b, a)
+		}
+	}
+}
+
+// bounds checks what holds for every key.
+func (w *watched) bounds(all map[string]content) {
+	const embedded = 44 // bytes of a string that Redis keeps in one piece with its header
+	for key, c := range all {
+		if c.ttl <= 0 || len(c.text) > embedded {
+			w.t.Errorf("%s holds %q for %v: want at most %d bytes, and a time to live", key, c.text, c.ttl, embedded)
+		}
+	}
+}
+
+func keyOf(c ratelimit.Charge) string {
+	algorithm := map[ratelimit.Algorithm]string{ratelimit.TokenBucket: "tb", ratelimit.FixedWindow: "fw"}[c.Limit.Algorithm]
+	return "rl:{" + string(c.Key) + "}:" + algorithm + ":" + c.Name
+}

@@ -1,0 +1,137 @@
+package redislimit
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/ratelimitgen/ratelimitgen/lua"
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+)
+
+// script is a script and the digest by which a server that has it knows it.
+type script struct {
+	text, digest string
+}
+
+func newScript(text string) *script {
+	digest := sha1.Sum([]byte(text)) // what EVALSHA goes by; not a matter of security
+	return &script{text: text, digest: hex.EncodeToString(digest[:])}
+}
+
+type scripts struct {
+	take, peek, refund *script
+}
+
+var standard = &scripts{
+	take:   newScript(lua.Take),
+	peek:   newScript(lua.Peek),
+	refund: newScript(lua.Refund),
+}
+
+// charging is a command that go-redis sends once. By default it sends a command up to four times when a reply does not
+// come, and each time may charge.
+type charging struct{ *redis.Cmd }
+
+// NoRetry is go-redis's to call.
+func (charging) NoRetry() bool { return true }
+
+const (
+	fixedArgs  = 3 // the command, the script, the number of keys
+	chargeArgs = 6 // see lua/bucket.lua
+)
+
+// run runs a script on the charges and returns its reply.
+func (s *Store) run(ctx context.Context, sc *script, charges []ratelimit.Charge) (any, error) {
+	if s.client == nil {
+		return nil, errNoClient
+	}
+	if s.sharded && !sameKey(charges) {
+		return nil, errSlots
+	}
+	args := make([]any, 0, fixedArgs+len(charges)*(1+chargeArgs))
+	args = append(args, "evalsha", sc.digest, len(charges))
+	for i := range charges {
+		args = append(args, s.key(&charges[i]))
+	}
+	for i := range charges {
+		c := &charges[i]
+		l := &c.Limit
+		args = append(args, code(l.Algorithm), l.Count, l.Period.Microseconds(), l.Capacity(), int(l.Refill), c.Cost)
+	}
+
+	reply, err := s.send(ctx, args)
+	if isNoScript(err) {
+		args[0], args[1] = "eval", sc.text // from now on the server knows it
+		reply, err = s.send(ctx, args)
+	}
+	return reply, err
+}
+
+func (s *Store) send(ctx context.Context, args []any) (any, error) {
+	cmd := charging{redis.NewCmd(ctx, args...)}
+	cmd.SetFirstKeyPos(fixedArgs)
+	if err := s.client.Process(ctx, cmd); err != nil {
+		return nil, err
+	}
+	return cmd.Result()
+}
+
+// isNoScript reports whether a server says that it does not know the script, and so has not run it. Some proxies put
+// words of their own in front of the code.
+func isNoScript(err error) bool {
+	var reply redis.Error
+	return errors.As(err, &reply) && strings.Contains(reply.Error(), "NOSCRIPT")
+}
+
+func sameKey(charges []ratelimit.Charge) bool {
+	for i := range charges[1:] {
+		if !bytes.Equal(charges[0].Key, charges[1+i].Key) {
+			return false
+		}
+	}
+	return true
+}
+
+const (
+	answerInts = 3  // of one charge in the reply: retry, remaining, reset
+	never      = -1 // as retry
+	// maxWait is above any wait of a valid limit, which is at most 110 years. It fits into a Duration.
+	maxWait = 200 * 365 * 24 * time.Hour / time.Microsecond
+)
+
+// readResults reads the reply of the scripts that decide. It leaves no result that was not in the reply.
+func readResults(reply any, charges []ratelimit.Charge, results []ratelimit.Result) error {
+	values, ok := reply.([]any)
+	if !ok || len(values) != answerInts*len(charges) {
+		return fmt.Errorf("unexpected reply %.100q: want %d integers", fmt.Sprint(reply), answerInts*len(charges))
+	}
+	for i := range charges {
+		var answer [answerInts]int64
+		for j := range answer {
+			n, ok := values[i*answerInts+j].(int64)
+			if !ok || n < 0 && !(j == 0 && n == never) || n > int64(maxWait) {
+				return fmt.Errorf("unexpected reply %.100q: want integers of a decision", fmt.Sprint(reply))
+			}
+			answer[j] = n
+		}
+		results[i] = ratelimit.Result{
+			Allowed:    answer[0] == 0,
+			Limit:      charges[i].Limit.Capacity(),
+			Remaining:  answer[1],
+			RetryAfter: time.Duration(answer[0]) * time.Microsecond,
+			ResetAfter: time.Duration(answer[2]) * time.Microsecond,
+		}
+		if answer[0] == never {
+			results[i].RetryAfter = ratelimit.Never
+		}
+	}
+	return nil
+}

@@ -1,0 +1,268 @@
+package redislimit_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/ratelimitgen/ratelimitgen/internal/redistest"
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+	"github.com/ratelimitgen/ratelimitgen/runtime/redislimit"
+)
+
+// intercept stands between a client and its server.
+type intercept struct {
+	commands []string
+	args     [][]any
+	answer   func(cmd redis.Cmder) (handled bool, err error)
+}
+
+func (i *intercept) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (i *intercept) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func (i *intercept) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		i.commands, i.args = append(i.commands, cmd.Name()), append(i.args, cmd.Args())
+		if i.answer != nil {
+			if handled, err := i.answer(cmd); handled {
+				return err
+			}
+		}
+		return next(ctx, cmd)
+	}
+}
+
+// serverError is an error reply.
+type serverError string
+
+func (e serverError) Error() string { return string(e) }
+func (serverError) RedisError()     {}
+
+// R45, S06: one round trip for all limits of a call, and nothing but keys among the keys.
+func TestOneCommandForAllLimits(t *testing.T) {
+	server := newMini(t)
+	seen := &intercept{}
+	store := redislimit.New(server.client)
+	charges, results := append(tb("a", 1), fw("a", 2)...), make([]ratelimit.Result, 2)
+	if err := store.Take(t.Context(), charges, results); err != nil { // the server gets to know the script
+		t.Fatal(err)
+	}
+	server.client.AddHook(seen)
+	if err := store.Take(t.Context(), charges, results); err != nil {
+		t.Fatal(err)
+	}
+	if len(seen.commands) != 1 || seen.commands[0] != "evalsha" {
+		t.Fatalf("sent %v: want one evalsha", seen.commands)
+	}
+	want := []any{2, "rl:{a}:tb:1m", "rl:{a}:fw:1m", "tb", int64(5), int64(60e6), int64(5), 0, int64(1), "fw", int64(5), int64(60e6), int64(5), 0, int64(2)}
+	for i, arg := range seen.args[0][2:] {
+		if i >= len(want) || arg != want[i] {
+			t.Fatalf("arguments are %v: want %v", seen.args[0][2:], want)
+		}
+	}
+}
+
+// S01, S03: the script is sent again after the server forgot it, whatever words stand before NOSCRIPT.
+func TestForgottenScript(t *testing.T) {
+	server := newMini(t)
+	store := redislimit.New(server.client)
+	for i := range int64(5) {
+		if r := take(t, store, tb("a", 1)); r.Remaining != 4-i {
+			t.Errorf("call %d: %d remain: want %d", i, r.Remaining, 4-i)
+		}
+		if err := server.client.ScriptFlush(t.Context()).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	server.client.AddHook(&intercept{answer: func(cmd redis.Cmder) (bool, error) {
+		return cmd.Name() == "evalsha", serverError("ERR proxy: NOSCRIPT No matching script")
+	}})
+	if r := take(t, store, fw("a", 1)); r.Remaining != 4 {
+		t.Errorf("through the proxy %d remain: want 4", r.Remaining)
+	}
+}
+
+// S03: a reply that is not one of the script's is an error, never a decision.
+func TestUnexpectedReply(t *testing.T) {
+	replies := map[string]any{
+		"nil":             nil,
+		"text":            "OK",
+		"integer":         int64(0),
+		"short array":     []any{int64(0), int64(1)},
+		"long array":      []any{int64(0), int64(1), int64(0), int64(0)},
+		"text for number": []any{"0", int64(1), int64(0)},
+		"nil for number":  []any{nil, int64(1), int64(0)},
+		"negative left":   []any{int64(0), int64(-1), int64(0)},
+		"negative wait":   []any{int64(-2), int64(1), int64(0)},
+		"endless wait":    []any{int64(1) << 60, int64(1), int64(0)},
+	}
+	for name, reply := range replies {
+		t.Run(name, func(t *testing.T) {
+			client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:0"}) // never reached
+			defer func() { _ = client.Close() }()
+			client.AddHook(&intercept{answer: func(cmd redis.Cmder) (bool, error) {
+				cmd.(interface{ SetVal(any) }).SetVal(reply)
+				return true, nil
+			}})
+			store, results := redislimit.New(client), make([]ratelimit.Result, 1)
+			for do, err := range map[string]error{
+				"take": store.Take(t.Context(), tb("a", 1), results),
+				"peek": store.Peek(t.Context(), tb("a", 1), results),
+			} {
+				if err == nil || !strings.HasPrefix(err.Error(), "redislimit: "+do+` "rl:{a}:tb:1m": unexpected reply `) {
+					t.Errorf("%s: error %v", do, err)
+				}
+			}
+			if results[0].Allowed {
+				t.Error("the call is allowed")
+			}
+			if err := store.Refund(t.Context(), tb("a", 1)); (err == nil) != (reply == "OK") {
+				t.Errorf("refund: error %v", err)
+			}
+		})
+	}
+}
+
+// S20, R34: what is stored under the key and is not a state is an error that names the key, and stays.
+func TestForeignValue(t *testing.T) {
+	limits := map[string][]ratelimit.Charge{"rl:{a}:tb:1m": tb("a", 1), "rl:{a}:fw:1m": fw("a", 1)}
+	texts := []string{
+		"", "0", "garbage", "1", "1 2 3 4", "-1 1 1", "1 -1", "1.5 1 1", "1e3 1 1", "1 1 1 ", " 1 1 1", "0x1 1 1",
+		"1000000001 1 1", "1000000001 1", "1 9007199254740992 1", "1 9007199254740992", "1 1 9007199254740992",
+		"1 99999999999999999999999999 1", "1 99999999999999999999999999",
+	}
+	servers(t, func(t *testing.T, server *redis.Client) {
+		store := redislimit.New(server)
+		for key, charges := range limits {
+			for _, text := range texts {
+				if err := server.Set(t.Context(), key, text, 0).Err(); err != nil {
+					t.Fatal(err)
+				}
+				for do, err := range each(t, store, charges) {
+					if err == nil || !strings.Contains(err.Error(), "unreadable state") || !strings.Contains(err.Error(), key) {
+						t.Errorf("%s of %q: error %v: want unreadable state and the key", do, text, err)
+					}
+				}
+				if got := server.Get(t.Context(), key).Val(); got != text {
+					t.Errorf("%q has become %q", text, got)
+				}
+			}
+
+			server.Del(t.Context(), key)
+			server.RPush(t.Context(), key, "of another program")
+			for do, err := range each(t, store, charges) {
+				if err == nil || !strings.Contains(err.Error(), "WRONGTYPE") || !strings.Contains(err.Error(), key) {
+					t.Errorf("%s of a list: error %v: want WRONGTYPE and the key", do, err)
+				}
+			}
+			if n := server.LLen(t.Context(), key).Val(); n != 1 {
+				t.Errorf("the list has %d elements: want 1", n)
+			}
+		}
+	})
+}
+
+// R45: when one bucket of a call cannot be read, the others are not charged.
+func TestForeignValueBesideAnotherBucket(t *testing.T) {
+	servers(t, func(t *testing.T, server *redis.Client) {
+		store := redislimit.New(server)
+		charges, results := append(tb("a", 1), fw("a", 1)...), make([]ratelimit.Result, 2)
+		if err := server.Set(t.Context(), "rl:{a}:fw:1m", "garbage", 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+		take(t, store, charges[:1])
+		if err := store.Take(t.Context(), charges, results); err == nil {
+			t.Error("take returns no error")
+		}
+		if err := store.Refund(t.Context(), charges); err == nil {
+			t.Error("refund returns no error")
+		}
+		if r := take(t, store, tb("a", 1)); r.Remaining != 3 {
+			t.Errorf("%d remain: want 3", r.Remaining)
+		}
+	})
+}
+
+// S17: a server that does not know the time cannot decide.
+func TestServerWithoutTime(t *testing.T) {
+	times := []string{"{0, 0}", "{'0', '0'}", "{'0', '5'}", "{'-1', '0'}", "{'soon', '0'}", "{}", "{'9007199255', '0'}"}
+	servers(t, func(t *testing.T, server *redis.Client) {
+		for _, time := range times {
+			store := redislimit.NewWithPrelude(server, `
+local server = redis
+local redis = { error_reply = server.error_reply, status_reply = server.status_reply }
+redis.call = function(command, ...)
+  if command == 'TIME' then
+    return `+time+`
+  end
+  return server.call(command, ...)
+end
+`)
+			for do, err := range each(t, store, tb("a", 1)) {
+				if err == nil || !strings.Contains(err.Error(), "the server does not know the time") {
+					t.Errorf("%s at %s: error %v", do, time, err)
+				}
+			}
+		}
+		if keys := server.Keys(t.Context(), "*").Val(); len(keys) != 0 {
+			t.Errorf("keys %q were written", keys)
+		}
+	})
+}
+
+// R30: two readings could lie on both sides of a window's end.
+func TestOneReadingOfTheClockACall(t *testing.T) {
+	servers(t, func(t *testing.T, server *redis.Client) {
+		store, _ := clocked(t, server)
+		charges, results := append(tb("a", 1), fw("a", 1)...), make([]ratelimit.Result, 2)
+		for do, call := range map[string]func() error{
+			"take":   func() error { return store.Take(t.Context(), charges, results) },
+			"peek":   func() error { return store.Peek(t.Context(), charges, results) },
+			"refund": func() error { return store.Refund(t.Context(), charges) },
+		} {
+			server.Del(t.Context(), "readings")
+			if err := call(); err != nil {
+				t.Fatal(err)
+			}
+			if n := server.Get(t.Context(), "readings").Val(); n != "1" {
+				t.Errorf("%s reads the clock %s times: want once", do, n)
+			}
+		}
+	})
+}
+
+// S14: what a server that is not there, or refuses, says is wrapped.
+func TestErrorsAreWrapped(t *testing.T) {
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:0"})
+	defer func() { _ = client.Close() }()
+	cause := serverError("READONLY You can't write against a read only replica.")
+	client.AddHook(&intercept{answer: func(redis.Cmder) (bool, error) { return true, cause }})
+	for do, err := range each(t, redislimit.New(client), tb("a", 1)) {
+		if !errors.Is(err, cause) || err.Error() != "redislimit: "+do+` "rl:{a}:tb:1m": `+string(cause) {
+			t.Errorf("error %v", err)
+		}
+	}
+}
+
+// each returns the errors of take, peek and refund.
+func each(t *testing.T, store ratelimit.Store, charges []ratelimit.Charge) map[string]error {
+	t.Helper()
+	results := make([]ratelimit.Result, len(charges))
+	return map[string]error{
+		"take":   store.Take(t.Context(), charges, results),
+		"peek":   store.Peek(t.Context(), charges, results),
+		"refund": store.Refund(t.Context(), charges),
+	}
+}
+
+// servers runs a test on a miniredis and on a real server, both empty.
+func servers(t *testing.T, test func(t *testing.T, client *redis.Client)) {
+	t.Run("miniredis", func(t *testing.T) { test(t, newMini(t).client) })
+	t.Run("redis", func(t *testing.T) { test(t, redistest.Client(t)) })
+}

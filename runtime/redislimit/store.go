@@ -1,0 +1,176 @@
+// Package redislimit keeps buckets in a Redis that many processes share.
+//
+//	limiter, err := ratelimit.New(redislimit.New(redis.NewClient(&redis.Options{Addr: "localhost:6379"})))
+//
+// A decision is one script, run by the server at one instant of the server's clock: neither the clients' clocks nor
+// the number of processes matter. Redis from 6.2 on and Valkey will do.
+package redislimit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+)
+
+// Store is a [ratelimit.Store] that keeps its buckets in Redis. Make one by [New]. It is safe for concurrent use and
+// holds nothing that must be closed; the client stays its owner's.
+//
+// A bucket is one key, <prefix>{<identity>}:<algorithm>:<name>, e.g. rl:{testGet:203.0.113.7}:tb:1s, that expires two
+// to three milliseconds after it is as new. A value under such a key that the scripts cannot read is an error, and is
+// not overwritten.
+//
+// A call is charged at most once. When its reply is lost, or the connection breaks, the error says so and it is not
+// known whether it was charged: the retries of go-redis, which would charge again, do not apply.
+//
+// In a Cluster or Ring, the charges of one call must have the same Key, so that their buckets live on the same server.
+// Otherwise the call is an error.
+type Store struct {
+	client  processor
+	sharded bool // whether keys live on several servers
+	prefix  string
+	scripts *scripts
+}
+
+var _ ratelimit.Store = (*Store)(nil)
+
+// processor is what a Store needs of a client.
+type processor interface {
+	Process(ctx context.Context, cmd redis.Cmder) error
+}
+
+// Option changes a [Store] at its construction.
+type Option interface{ apply(*Store) }
+
+type optionFunc func(*Store)
+
+func (f optionFunc) apply(s *Store) { f(s) }
+
+const defaultPrefix = "rl:"
+
+// Prefix is what all keys of the Store begin with, so that several services can share a server. The default is
+// "rl:". Processes share their buckets only if they share the prefix. One that contains a hash tag, {...}, puts all
+// buckets into one slot of a Cluster.
+func Prefix(prefix string) Option {
+	return optionFunc(func(s *Store) { s.prefix = prefix })
+}
+
+// New returns a Store that keeps its buckets where client leads to: one server, Sentinel, Cluster or Ring. It sends
+// nothing yet.
+func New(client redis.UniversalClient, opts ...Option) *Store {
+	s := &Store{prefix: defaultPrefix, scripts: standard}
+	if client != nil {
+		s.client = client
+	}
+	switch client.(type) {
+	case *redis.ClusterClient, *redis.Ring:
+		s.sharded = true
+	}
+	for _, opt := range opts {
+		opt.apply(s)
+	}
+	return s
+}
+
+// Take implements [ratelimit.Store]. It returns the error of [ratelimit.CheckCharges], or one that wraps what the client
+// or the server said.
+func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+	return s.decide(ctx, "take", s.scripts.take, charges, results)
+}
+
+// Peek implements [ratelimit.Store]. Its errors are those of [Store.Take].
+func (s *Store) Peek(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+	return s.decide(ctx, "peek", s.scripts.peek, charges, results)
+}
+
+func (s *Store) decide(ctx context.Context, method string, sc *script, charges []ratelimit.Charge, results []ratelimit.Result) error {
+	if err := check(ctx, charges, results); err != nil || len(charges) == 0 {
+		return err
+	}
+	reply, err := s.run(ctx, sc, charges)
+	if err == nil {
+		err = readResults(reply, charges, results)
+	}
+	return s.wrap(method, charges, err)
+}
+
+// Refund implements [ratelimit.Store]. Its errors are those of [Store.Take].
+func (s *Store) Refund(ctx context.Context, charges []ratelimit.Charge) error {
+	if err := check(ctx, charges, make([]ratelimit.Result, len(charges))); err != nil || len(charges) == 0 {
+		return err
+	}
+	reply, err := s.run(ctx, s.scripts.refund, charges)
+	if err == nil && reply != "OK" {
+		err = fmt.Errorf("unexpected reply %.100q: want OK", fmt.Sprint(reply))
+	}
+	return s.wrap("refund", charges, err)
+}
+
+// Reset implements [ratelimit.Store]. Its errors are those of [Store.Take]. Bucket by bucket is made as new, in any
+// topology; it goes on when one fails.
+func (s *Store) Reset(ctx context.Context, charges []ratelimit.Charge) error {
+	if err := check(ctx, charges, make([]ratelimit.Result, len(charges))); err != nil {
+		return err
+	}
+	var errs []error
+	for i := range charges {
+		err := errNoClient
+		if s.client != nil {
+			err = s.client.Process(ctx, redis.NewIntCmd(ctx, "del", s.key(&charges[i])))
+		}
+		errs = append(errs, s.wrap("reset", charges[i:i+1], err))
+	}
+	return errors.Join(errs...)
+}
+
+func check(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return ratelimit.CheckCharges(charges, results)
+}
+
+var (
+	errNoClient = errors.New("no client")
+	errSlots    = errors.New("charges of different keys in one call: a Cluster or Ring keeps them on different servers")
+)
+
+// wrap says where an error comes from: what was done to which keys.
+func (s *Store) wrap(method string, charges []ratelimit.Charge, err error) error {
+	if err == nil {
+		return nil
+	}
+	keys := make([]string, len(charges))
+	for i := range charges {
+		keys[i] = fmt.Sprintf("%q", s.key(&charges[i]))
+	}
+	return fmt.Errorf("redislimit: %s %s: %w", method, strings.Join(keys, ", "), err)
+}
+
+// key returns the bucket's key.
+func (s *Store) key(c *ratelimit.Charge) string {
+	var array [128]byte
+	key := append(array[:0], s.prefix...)
+	key = append(key, '{')
+	key = append(key, c.Key...)
+	key = append(key, "}:"...)
+	key = append(key, code(c.Limit.Algorithm)...)
+	key = append(key, ':')
+	key = append(key, c.Name...)
+	return string(key)
+}
+
+// code returns what the scripts and keys call an algorithm.
+func code(a ratelimit.Algorithm) string {
+	switch a {
+	case ratelimit.TokenBucket:
+		return "tb"
+	case ratelimit.FixedWindow:
+		return "fw"
+	}
+	return a.String() // unknown to the scripts, which then return an error
+}

@@ -1,0 +1,249 @@
+package redislimit_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/ratelimitgen/ratelimitgen/internal/redistest"
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+	"github.com/ratelimitgen/ratelimitgen/runtime/redislimit"
+)
+
+func ExampleNew() {
+	server, err := miniredis.Run()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer server.Close()
+	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
+	defer func() { _ = client.Close() }()
+
+	limiter, err := ratelimit.New(redislimit.New(client, redislimit.Prefix("shop:")))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for range 3 {
+		result, err := limiter.Allow(context.Background(), "signup", ratelimit.Limit{Count: 2, Period: time.Minute})
+		fmt.Println(result.Allowed, result.Remaining, err)
+	}
+	fmt.Println(server.Keys())
+	// Output:
+	// true 1 <nil>
+	// true 0 <nil>
+	// false 0 <nil>
+	// [shop:{signup}:tb:1m]
+}
+
+func tb(key string, cost int64) []ratelimit.Charge {
+	return []ratelimit.Charge{{Key: []byte(key), Name: "1m", Limit: ratelimit.Limit{Count: 5, Period: time.Minute}, Cost: cost}}
+}
+
+func fw(key string, cost int64) []ratelimit.Charge {
+	limit := ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 5, Period: time.Minute}
+	return []ratelimit.Charge{{Key: []byte(key), Name: "1m", Limit: limit, Cost: cost}}
+}
+
+// take fails the test unless the one charge is decided, and returns its result.
+func take(t *testing.T, store ratelimit.Store, charges []ratelimit.Charge) ratelimit.Result {
+	t.Helper()
+	results := make([]ratelimit.Result, 1)
+	if err := store.Take(t.Context(), charges, results); err != nil {
+		t.Fatal(err)
+	}
+	return results[0]
+}
+
+func TestKeysAndTexts(t *testing.T) {
+	server := newMini(t)
+	store := redislimit.New(server.client)
+	take(t, store, tb("testGet:203.0.113.7", 2))
+	server.advance(500 * time.Microsecond)
+	take(t, store, tb("testGet:203.0.113.7", 1))
+	take(t, store, fw("testGet:203.0.113.7", 1))
+	want := map[string]string{
+		"rl:{testGet:203.0.113.7}:tb:1m": fmt.Sprintf("3 %d %d", epoch.UnixMicro()+500, 500*5),
+		"rl:{testGet:203.0.113.7}:fw:1m": fmt.Sprintf("1 %d", epoch.UnixMicro()+500),
+	}
+	if got := server.Keys(); len(got) != len(want) {
+		t.Errorf("keys are %q: want those of %v", got, want)
+	}
+	for key, text := range want {
+		if got, _ := server.Get(key); got != text {
+			t.Errorf("%s holds %q: want %q", key, got, text)
+		}
+	}
+}
+
+// R14, R10, S09: no key is left by calls that charge nothing.
+func TestCallsThatChargeNothingLeaveNoKey(t *testing.T) {
+	server := newMini(t)
+	store := redislimit.New(server.client)
+	results := make([]ratelimit.Result, 1)
+	for _, charges := range [][]ratelimit.Charge{tb("a", 1), fw("b", 1)} {
+		if err := store.Peek(t.Context(), charges, results); err != nil {
+			t.Fatal(err)
+		}
+		if err := store.Refund(t.Context(), charges); err != nil {
+			t.Fatal(err)
+		}
+		charges[0].Cost = 6
+		take(t, store, charges)
+		charges[0].Cost = 0
+		take(t, store, charges)
+	}
+	if keys := server.Keys(); len(keys) != 0 {
+		t.Errorf("keys %q are left", keys)
+	}
+}
+
+// R39, R21: a refund of everything, and a reset, remove the key.
+func TestBucketMadeAsNewIsGone(t *testing.T) {
+	server := newMini(t)
+	store := redislimit.New(server.client)
+	for _, charges := range [][]ratelimit.Charge{tb("a", 3), fw("b", 3)} {
+		take(t, store, charges)
+		if err := store.Refund(t.Context(), charges); err != nil {
+			t.Fatal(err)
+		}
+		if keys := server.Keys(); len(keys) != 0 {
+			t.Errorf("keys %q are left by the refund", keys)
+		}
+		take(t, store, charges)
+		if err := store.Reset(t.Context(), charges); err != nil {
+			t.Fatal(err)
+		}
+		if keys := server.Keys(); len(keys) != 0 {
+			t.Errorf("keys %q are left by the reset", keys)
+		}
+	}
+}
+
+// S10: a counter without time to live would block its client for ever, or stay for ever.
+func TestLostTimeToLiveIsGivenBack(t *testing.T) {
+	server := newMini(t)
+	store := redislimit.New(server.client)
+	for _, charges := range [][]ratelimit.Charge{tb("full", 5), fw("full", 5)} {
+		key := keyOf(charges[0])
+		take(t, store, charges)
+		server.client.Persist(t.Context(), key)
+
+		refused := charges[0]
+		refused.Cost = 1
+		if r := take(t, store, []ratelimit.Charge{refused}); r.Allowed {
+			t.Fatalf("%s: a full bucket allows", key)
+		}
+		if ttl := server.TTL(key); ttl <= 0 || ttl > time.Minute+slack {
+			t.Errorf("%s lives for %v: want about a minute", key, ttl)
+		}
+
+		// As new, but kept by a lost time to live, and refused for its cost.
+		server.client.Persist(t.Context(), key)
+		server.advance(time.Hour)
+		refused.Cost = 6
+		take(t, store, []ratelimit.Charge{refused})
+		if ttl := server.TTL(key); ttl <= 0 || ttl > slack {
+			t.Errorf("%s, as new, lives for %v: want no more than %v", key, ttl, slack)
+		}
+		refused.Cost = 5
+		if r := take(t, store, []ratelimit.Charge{refused}); !r.Allowed {
+			t.Errorf("%s is refused after its period", key)
+		}
+	}
+}
+
+// Redis keeps a string of up to 44 bytes in one piece with its header.
+func TestStateIsOnePieceInRedis(t *testing.T) {
+	client := redistest.Client(t)
+	store := redislimit.New(client)
+	limit := ratelimit.Limit{Count: 1_000_000_000, Period: 366 * 24 * time.Hour} // the longest part and used
+	c := ratelimit.Charge{Key: []byte("large"), Name: "1y", Limit: limit, Cost: 999_999_000}
+	take(t, store, []ratelimit.Charge{c})
+	c.Cost = 1
+	take(t, store, []ratelimit.Charge{c})
+	if encoding, err := client.ObjectEncoding(t.Context(), keyOf(c)).Result(); encoding != "embstr" || err != nil {
+		text := client.Get(t.Context(), keyOf(c)).Val()
+		t.Errorf("%q is kept as %s, error %v: want embstr", text, encoding, err)
+	}
+	if bytes, err := client.MemoryUsage(t.Context(), keyOf(c)).Result(); bytes > 128 || err != nil {
+		t.Errorf("the key takes %d bytes, error %v: want at most 128", bytes, err)
+	}
+}
+
+// R46, S08: on several servers the buckets of one call could not be decided at one instant. In a Ring all would
+// silently go where the first belongs.
+func TestDifferentKeysInOneCallOnSeveralServers(t *testing.T) {
+	server := newMini(t)
+	ring := redis.NewRing(&redis.RingOptions{Addrs: map[string]string{"one": server.Addr(), "two": newMini(t).Addr()}})
+	defer func() { _ = ring.Close() }()
+	cluster := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{server.Addr()}})
+	defer func() { _ = cluster.Close() }()
+
+	same, different := slices.Concat(tb("a", 1), fw("a", 1)), slices.Concat(tb("a", 1), fw("b", 1))
+	results := make([]ratelimit.Result, 2)
+	for _, client := range []redis.UniversalClient{ring, cluster} {
+		store := redislimit.New(client)
+		if err := store.Take(t.Context(), same, results); err != nil {
+			t.Errorf("%T: same key: %v", client, err)
+		}
+		for do, err := range map[string]error{
+			"take":   store.Take(t.Context(), different, results),
+			"peek":   store.Peek(t.Context(), different, results),
+			"refund": store.Refund(t.Context(), different),
+		} {
+			if err == nil || !strings.Contains(err.Error(), "different keys") {
+				t.Errorf("%T: %s of different keys: error %v", client, do, err)
+			}
+		}
+		if err := store.Reset(t.Context(), different); err != nil {
+			t.Errorf("%T: reset of different keys: %v", client, err)
+		}
+	}
+}
+
+func TestNoClient(t *testing.T) {
+	store := redislimit.New(nil)
+	results := make([]ratelimit.Result, 1)
+	for do, err := range map[string]error{
+		"take":   store.Take(t.Context(), tb("a", 1), results),
+		"peek":   store.Peek(t.Context(), tb("a", 1), results),
+		"refund": store.Refund(t.Context(), tb("a", 1)),
+		"reset":  store.Reset(t.Context(), tb("a", 1)),
+	} {
+		if want := `redislimit: ` + do + ` "rl:{a}:tb:1m": no client`; err == nil || err.Error() != want {
+			t.Errorf("error %v: want %s", err, want)
+		}
+	}
+}
+
+// R23: a refused call leaves the time to live as it was, wherever in a millisecond the calls happen to be.
+func TestRefusedCallLeavesTheTimeToLive(t *testing.T) {
+	servers(t, func(t *testing.T, client *redis.Client) {
+		for written := time.Duration(0); written < time.Millisecond; written += 111 * time.Microsecond {
+			for refused := time.Duration(0); refused < 3*time.Millisecond; refused += 250 * time.Microsecond {
+				store, advance := clocked(t, client)
+				advance(written)
+				full := fw("a", 5)
+				full[0].Limit.Period = 4321 * time.Microsecond
+				take(t, store, full)
+				before := client.HGetAll(t.Context(), "expiry").Val()
+				advance(refused)
+				if r := take(t, store, full); r.Allowed {
+					t.Fatalf("refused %v after the full take: %+v", refused, r)
+				}
+				if after := client.HGetAll(t.Context(), "expiry").Val(); !maps.Equal(before, after) {
+					t.Fatalf("written at %v, refused %v later: expiry %v has become %v", written, refused, before, after)
+				}
+			}
+		}
+	})
+}
