@@ -1,0 +1,68 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/rogpeppe/go-internal/diff"
+)
+
+// change is what is to become of a generated file.
+type change struct {
+	path string
+	old  []byte // nil if there is no file
+	new  []byte // nil if there is to be none
+}
+
+// newChange compares the file at path with what it should hold.
+func newChange(path string, source []byte) (change, error) {
+	old, err := os.ReadFile(path) // not nil if there is a file
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return change{}, err
+	}
+	return change{path: path, old: old, new: source}, nil
+}
+
+func (c change) isNone() bool {
+	return (c.old == nil) == (c.new == nil) && bytes.Equal(c.old, c.new)
+}
+
+// what says in a word how the file differs from what it should be.
+func (c change) what() string {
+	switch {
+	case c.old == nil:
+		return "missing"
+	case c.new == nil:
+		return "superfluous"
+	}
+	return "stale"
+}
+
+// diff returns the change in the unified format.
+func (c change) diff(path string) []byte {
+	return diff.Diff(path, c.old, path+" (generated)", c.new)
+}
+
+// apply makes the change. The file is replaced in one step, so that nobody reads half of it.
+func (c change) apply() error {
+	if c.new == nil {
+		return os.Remove(c.path)
+	}
+	// Not a .go file, since the go command may be reading the directory.
+	temp := filepath.Join(filepath.Dir(c.path), fmt.Sprintf(".%s.%d.tmp", filepath.Base(c.path), os.Getpid()))
+	err := os.WriteFile(temp, c.new, 0o666)
+	if info, statErr := os.Stat(c.path); err == nil && statErr == nil {
+		err = os.Chmod(temp, info.Mode().Perm())
+	}
+	if err == nil {
+		err = os.Rename(temp, c.path)
+	}
+	if err != nil {
+		_ = os.Remove(temp) // the first error is the one to tell
+	}
+	return err
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/ratelimitgen/ratelimitgen/internal/parse"
+)
+
+// output is where the command prints: results to stdout, and what is wrong to stderr. Paths below dir are printed as
+// relative ones.
+type output struct {
+	dir            string
+	stdout, stderr io.Writer
+}
+
+// printf prints to stdout. That it may fail is not checked here nor in errorf: there is nowhere to report it.
+func (o *output) printf(format string, args ...any) { _, _ = fmt.Fprintf(o.stdout, format, args...) }
+
+func (o *output) errorf(format string, args ...any) { _, _ = fmt.Fprintf(o.stderr, format, args...) }
+
+// misused reports a wrong command line.
+func (o *output) misused(message string) int {
+	o.errorf("ratelimitgen: %s\nRun 'ratelimitgen -h' for usage.\n", message)
+	return exitUsage
+}
+
+// generate makes the planned changes.
+func (o *output) generate(cfg parse.Config, patterns []string) int {
+	changes, err := makePlan(cfg, patterns)
+	status := o.report(err)
+	for _, c := range changes {
+		if err := c.apply(); err != nil {
+			o.errorf("ratelimitgen: %v\n", err)
+			status = exitFindings
+		}
+	}
+	return status
+}
+
+// check prints the planned changes.
+func (o *output) check(cfg parse.Config, patterns []string) int {
+	changes, err := makePlan(cfg, patterns)
+	status := o.report(err)
+	for _, c := range changes {
+		path := o.relative(c.path)
+		o.errorf("%s: %s: run go generate\n", path, c.what())
+		o.printf("%s", c.diff(path))
+		status = exitFindings
+	}
+	return status
+}
+
+// report prints what kept packages from being planned, and returns the exit status for it.
+func (o *output) report(err error) int {
+	var mistakes parse.Diagnostics
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &mistakes):
+		for _, d := range mistakes {
+			d.Pos.Filename = o.relative(d.Pos.Filename)
+			o.errorf("%v\n", d)
+		}
+	default:
+		o.errorf("ratelimitgen: %v\n", err)
+	}
+	return exitFindings
+}
+
+// relative returns path as it is seen from the working directory if it is below that.
+func (o *output) relative(path string) string {
+	if rel, err := filepath.Rel(o.dir, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}

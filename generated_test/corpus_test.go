@@ -1,0 +1,174 @@
+// Package generated_test holds the corpus of the generator: one folder a case, named for what is hard about it, with its
+// input, its generated file, and a test that calls the decorator. The cases in fail are those that must not generate.
+package generated_test
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/ratelimitgen/ratelimitgen/internal/generate"
+	"github.com/ratelimitgen/ratelimitgen/internal/parse"
+)
+
+var update = flag.Bool("update", false, "write what is generated, and what is printed, instead of comparing it")
+
+// TestGeneratedFiles compares each generated file of the corpus byte for byte with what is generated now.
+func TestGeneratedFiles(t *testing.T) {
+	pkgs, err := parse.Load(parse.Config{}, "./...")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted := map[string]bool{}
+	for _, pkg := range pkgs {
+		for _, f := range pkg.Files {
+			path := generate.Output(f.Path)
+			wanted[path] = true
+			source, err := generate.File(f)
+			if err != nil {
+				t.Errorf("%s: %v", f.Path, err)
+				continue
+			}
+			if *update {
+				if err := os.WriteFile(path, source, 0o666); err != nil {
+					t.Error(err)
+				}
+				continue
+			}
+			if old, err := os.ReadFile(path); err != nil {
+				t.Error(err)
+			} else if !bytes.Equal(old, source) {
+				t.Errorf("%s is stale: run go test ./generated_test -update, and look at the difference", path)
+			}
+		}
+	}
+	if len(wanted) == 0 {
+		t.Error("no cases")
+	}
+	root, err := filepath.Abs(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path := range files(t, root) {
+		if _, ok := generate.Source(path); ok && !wanted[filepath.Join(root, path)] && !nested(path) {
+			t.Errorf("%s belongs to no case", path)
+		}
+	}
+}
+
+// nested reports whether a path is of a module of its own.
+func nested(path string) bool {
+	_, err := os.Stat(filepath.Join(strings.Split(filepath.ToSlash(path), "/")[0], "go.mod"))
+	return err == nil
+}
+
+// TestFailures runs the command in each archive of fail, and compares what it prints with the archive's stderr. The
+// exit status must be 1, and no file may be written.
+func TestFailures(t *testing.T) {
+	command := filepath.Join(t.TempDir(), "ratelimitgen.exe")
+	// Reading the sources tells go test that a result it has cached depends on them.
+	for path := range files(t, "../cmd/ratelimitgen") {
+		t.Log("built with", path)
+	}
+	if out, err := exec.Command("go", "build", "-o", command, "../cmd/ratelimitgen").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	cases, err := filepath.Glob("fail/*.txtar")
+	if err != nil || len(cases) == 0 {
+		t.Fatal("no cases", err)
+	}
+	for _, path := range cases {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			archive, err := txtar.ParseFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := t.TempDir()
+			want := extract(t, archive, dir)
+			before := files(t, dir)
+
+			var stdout, stderr bytes.Buffer
+			cmd := exec.Command(command, "./...")
+			cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &stdout, &stderr
+			cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOPROXY=off", "CGO_ENABLED=1")
+			err = cmd.Run()
+			if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != 1 {
+				t.Errorf("got %v, want exit status 1", err)
+			}
+			if stdout.Len() > 0 {
+				t.Errorf("stdout has %q, want nothing", stdout.String())
+			}
+			if got := stderr.String(); *update {
+				want.Data = stderr.Bytes()
+				if err := os.WriteFile(path, txtar.Format(archive), 0o666); err != nil {
+					t.Error(err)
+				}
+			} else if got != string(want.Data) {
+				t.Errorf("got\n%swant\n%s", got, want.Data)
+			}
+			after := files(t, dir)
+			for path, content := range after {
+				if before[path] != content {
+					t.Errorf("%s was written", path)
+				}
+			}
+			if len(after) < len(before) {
+				t.Error("a file was removed")
+			}
+		})
+	}
+}
+
+// extract writes the archive's files to dir, under a go.mod unless they have one, and returns its stderr.
+func extract(t *testing.T, archive *txtar.Archive, dir string) (stderr *txtar.File) {
+	t.Helper()
+	write(t, filepath.Join(dir, "go.mod"), []byte("module example.com/app\n\ngo 1.26\n"))
+	for i, f := range archive.Files {
+		if f.Name == "stderr" {
+			stderr = &archive.Files[i]
+			continue
+		}
+		write(t, filepath.Join(dir, filepath.FromSlash(f.Name)), f.Data)
+	}
+	if stderr == nil {
+		t.Fatal("the archive has no stderr")
+	}
+	return stderr
+}
+
+func write(t *testing.T, path string, content []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, content, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// files returns the content of all files below dir, by relative path.
+func files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	content := map[string]string{}
+	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(filepath.Join(dir, path))
+		content[path] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}

@@ -1,0 +1,6 @@
+// Package table is imported with a dot.
+package table
+
+type Table string
+
+type Row map[string]any

@@ -1,0 +1,6 @@
+package takennames
+
+type Aware interface {
+	//ratelimit:count=2 time=1h
+	Tick() (time, error)
+}

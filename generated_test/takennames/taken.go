@@ -1,0 +1,10 @@
+package takennames
+
+// The names that the decorators' imports would have.
+type time struct{ at int64 }
+
+func ratelimit(t time) int64 { return t.at }
+
+var httplimit = ratelimit(time{at: 1})
+
+var _ = httplimit

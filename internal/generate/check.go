@@ -1,0 +1,78 @@
+package generate
+
+import (
+	"fmt"
+	"go/token"
+
+	"github.com/ratelimitgen/ratelimitgen/internal/parse"
+)
+
+// checkLimits reports what the method's limits ask for that it cannot give.
+func (b *builder) checkLimits(m *method) {
+	for i, l := range m.Limits {
+		b.checkSupported(l)
+		if m.context.param < 0 {
+			b.checkCaller(m, l)
+		}
+		for _, earlier := range m.Limits[:i] {
+			if earlier.Name == l.Name {
+				pos := l.Pos + token.Pos(l.Offset("name"))
+				b.mistakes.addMethod(pos, fmt.Sprintf("name %q is that of another limit of %%s: want another name=", l.Name), m.name)
+				break
+			}
+		}
+	}
+	if m.limited() && m.shape == cannotRefuse {
+		b.mistakes.addMethod(m.Limits[0].Pos, "%s cannot be refused: want an error as last result, a fallback= (not supported yet), "+
+			"or no limit (//ratelimit:skip or methods=)", m.name)
+	}
+}
+
+// checkSupported reports the attributes that have no effect yet, so that none is ignored in silence.
+func (b *builder) checkSupported(l *parse.Limit) {
+	refuse := func(offset int, what string) {
+		b.mistakes.add(l.Pos+token.Pos(offset), what+": not supported yet")
+	}
+	if l.Key != nil {
+		for _, part := range l.Key.Parts {
+			if part.Expr != nil {
+				refuse(part.Expr.Offset, "key: {"+part.Expr.Text+"}")
+			}
+		}
+	}
+	if l.CostExpr != nil {
+		refuse(l.CostExpr.Offset, "cost: {"+l.CostExpr.Text+"}")
+	}
+	for _, attr := range []string{"skip", "refund", "wait", "fallback", "fail", "mode", "prefetch"} {
+		if l.Has(attr) {
+			refuse(l.Offset(attr), attr)
+		}
+	}
+	if algorithms[l.Algorithm].constant == "" {
+		refuse(l.ValueOffset("algorithm"), "algorithm="+string(l.Algorithm))
+	}
+}
+
+// checkCaller reports caller attributes that a method without a context cannot read.
+func (b *builder) checkCaller(m *method, l *parse.Limit) {
+	refuse := func(offset int, what string) {
+		b.mistakes.addMethod(l.Pos+token.Pos(offset), what+": no context to read it from in %s: want a context.Context parameter, or one with a "+
+			"method Context() context.Context", m.name)
+	}
+	for _, attr := range []string{"ip", "by"} {
+		if l.Has(attr) && len(l.By) > 0 {
+			refuse(l.Offset(attr), attr)
+		}
+	}
+	if l.Key == nil {
+		return
+	}
+	offset := l.ValueOffset("key")
+	for _, part := range l.Key.Parts {
+		text := partText(part)
+		if part.Caller != "" {
+			refuse(offset, text)
+		}
+		offset += len(text)
+	}
+}

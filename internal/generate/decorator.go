@@ -1,0 +1,158 @@
+package generate
+
+import (
+	"fmt"
+	"go/types"
+	"strings"
+
+	"github.com/ratelimitgen/ratelimitgen/internal/parse"
+)
+
+// decorator is the plan of one decorator: its names, and its methods in the order of the interface.
+type decorator struct {
+	*builder
+	iface       *parse.Interface
+	name        string // of the type
+	constructor string
+	typeParams  []string
+	mentioned   scope // names of types in signatures: predeclared ones, and the package's own
+	printer     *printer
+	methods     []*method
+	receiver    string
+	next        string // the field that holds the decorated value
+	private     string // a method that only embedding can bring, since it is another package's own; "" if there is none
+}
+
+// decorator plans the decorator of an interface, all but the names that depend on the names of imports.
+func (b *builder) decorator(iface *parse.Interface) *decorator {
+	d := &decorator{builder: b, iface: iface}
+	d.name, d.constructor = decoratorNames(iface.Name)
+	b.checkName(iface, d.name)
+	b.checkName(iface, d.constructor)
+
+	for _, m := range iface.Methods {
+		if !m.Func.Exported() && m.Func.Pkg().Path() != b.local.Path() {
+			d.private = m.Func.Name()
+			continue
+		}
+		d.methods = append(d.methods, b.method(d, m))
+	}
+	d.survey()
+	d.nameTypeParams()
+	d.nameFields()
+	return d
+}
+
+// survey says every signature once, to learn what the file will mention and whether that can be said.
+func (d *decorator) survey() {
+	p := d.newPrinter(nil)
+	for i := range d.iface.TypeParams.Len() {
+		p.typ(d.iface.TypeParams.At(i).Constraint())
+	}
+	if len(p.problems) > 0 {
+		d.mistakes.add(d.iface.Object.Pos(), fmt.Sprintf("%s: no decorator can name its type parameters: %s", d.iface.Name, p.problems[0]))
+	}
+	for _, m := range d.methods {
+		p.problems = nil
+		p.paramList(m.sig, names(m.sig.Params()))
+		p.resultList(m.sig.Results(), names(m.sig.Results()))
+		if len(p.problems) > 0 {
+			d.mistakes.add(d.position(d.iface, m.Method), fmt.Sprintf("%s: no decorator can name its types: %s", m.name, p.problems[0]))
+		}
+	}
+	d.imports.need(p.packages)
+	d.mentioned = p.names
+}
+
+// nameTypeParams names the type parameters. They keep their names if they hide nothing that is mentioned where they
+// reach: in all signatures, and in their blocks, where parameters are declared beside them.
+func (d *decorator) nameTypeParams() {
+	taken := union(predeclared, d.mentioned, d.userNames(), scope{d.iface.Name: true, d.name: true, "next": true, "limiter": true})
+	chosen := map[*types.TypeParam]string{}
+	for i := range d.iface.TypeParams.Len() {
+		t := d.iface.TypeParams.At(i)
+		if name := t.Obj().Name(); taken.free(name) {
+			chosen[t] = name
+			taken.add(name)
+		}
+	}
+	for i := range d.iface.TypeParams.Len() {
+		t := d.iface.TypeParams.At(i)
+		if chosen[t] == "" {
+			chosen[t] = taken.pick(strings.TrimPrefix(t.Obj().Name(), "_") + "T")
+		}
+		d.typeParams = append(d.typeParams, chosen[t])
+	}
+	d.printer = d.newPrinter(chosen)
+}
+
+// userNames are the names that the user has given to parameters of methods.
+func (d *decorator) userNames() scope {
+	all := scope{}
+	for _, m := range d.methods {
+		all.add(names(m.sig.Params())...)
+	}
+	return all
+}
+
+func (b *builder) newPrinter(typeParams map[*types.TypeParam]string) *printer {
+	return &printer{
+		local:      b.local,
+		hidden:     b.hidden,
+		typeParams: typeParams,
+		packages:   map[string]*types.Package{},
+		names:      scope{},
+		params:     scope{},
+	}
+}
+
+// nameFields names the fields of the struct, which share one set of names with its methods.
+func (d *decorator) nameFields() {
+	taken := scope{"Unwrap": true}
+	for _, m := range d.iface.Methods {
+		taken.add(m.Func.Name())
+	}
+	if d.private == "" {
+		d.next = taken.pick("next", "inner")
+	} else {
+		d.next = d.iface.Name // an embedded field has the name of its type
+		if taken[d.next] {
+			d.mistakes.add(d.iface.Object.Pos(), fmt.Sprintf("%s: has a method of its own name and one that is private to another package, %s: "+
+				"no decorator can have both, want another name", d.iface.Name, d.private))
+		}
+		taken.add(d.next)
+	}
+	for _, m := range d.methods {
+		if len(m.Limits) > 0 {
+			field := lowerFirst(m.name)
+			m.guard = taken.pick(field, field+"Guard")
+		}
+	}
+}
+
+// nameLocals chooses, last of all, the names inside of methods.
+func (d *decorator) nameLocals() {
+	imported := scope{}
+	for _, name := range d.imports.names {
+		imported.add(name)
+	}
+	taken := union(predeclared, imported, d.mentioned, d.userNames())
+	taken.add(d.typeParams...)
+	// One letter of the last word, as one would choose by hand.
+	last := lastWord(d.iface.Name)
+	d.receiver = taken.pick(firstLetter(last), firstLetter(d.name), lowerFirst(last), "limited")
+	for _, m := range d.methods {
+		m.nameParams(union(predeclared, imported, scope{d.receiver: true}))
+		m.nameLocals()
+	}
+}
+
+// has reports whether the interface has a method of that name.
+func (d *decorator) has(method string) bool {
+	for _, m := range d.iface.Methods {
+		if m.Func.Name() == method {
+			return true
+		}
+	}
+	return false
+}

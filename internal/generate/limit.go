@@ -1,0 +1,138 @@
+package generate
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/ratelimitgen/ratelimitgen/annotations"
+	"github.com/ratelimitgen/ratelimitgen/internal/parse"
+)
+
+// partText returns a part of a key as the directive has it.
+func partText(part annotations.Part) string {
+	switch {
+	case part.Caller != "":
+		return "{@" + part.Caller + "}"
+	case part.Expr != nil:
+		return "{" + part.Expr.Text + "}"
+	}
+	return strings.NewReplacer("{", "{{", "}", "}}").Replace(part.Literal)
+}
+
+// methodName is the name of a method to the runtime, and its key when the directive has none.
+func methodName(pkg, iface, method string) string { return pkg + "." + iface + "." + method }
+
+// keyOf returns the key of a limit in the notation of the runtime.
+func keyOf(l *parse.Limit, method string) string {
+	var key strings.Builder
+	if l.Key == nil {
+		key.WriteString(method)
+	} else {
+		for _, part := range l.Key.Parts {
+			key.WriteString(partText(part))
+		}
+	}
+	for _, caller := range l.By {
+		key.WriteString(":{@" + caller + "}")
+	}
+	return key.String()
+}
+
+// algorithms are those that the runtime has, with their constants and their names in prose.
+var algorithms = map[annotations.Algorithm]struct{ constant, words string }{
+	annotations.TokenBucket: {"TokenBucket", "token bucket"},
+	annotations.FixedWindow: {"FixedWindow", "fixed window"},
+}
+
+// guardCall is the call that makes the method's guard.
+func (m *method) guardCall() *jen.Statement {
+	name := methodName(m.decorator.local.Name(), m.decorator.iface.Name, m.name)
+	args := []jen.Code{jen.Lit(name)}
+	for _, l := range m.Limits {
+		args = append(args, rule(l, name))
+	}
+	return jen.Id("limiter").Dot("Guard").Custom(jen.Options{Open: "(", Close: ")", Separator: ",", Multi: len(m.Limits) > 1}, args...)
+}
+
+// rule is the limit as a composite literal, without the fields that are zero.
+func rule(l *parse.Limit, method string) *jen.Statement {
+	fields := []jen.Code{
+		field("Key", jen.Lit(keyOf(l, method))),
+		field("Name", jen.Lit(l.Name)),
+		field("Limit", limit(l)),
+	}
+	switch l.Cost {
+	case 0:
+		fields = append(fields, field("Cost", jen.Qual(runtimePath, "Free")))
+	case 1:
+	default:
+		fields = append(fields, field("Cost", number(l.Cost)))
+	}
+	switch l.OnEmpty {
+	case "share":
+		fields = append(fields, field("OnEmpty", jen.Qual(runtimePath, "Share")))
+	case "allow":
+		fields = append(fields, field("OnEmpty", jen.Qual(runtimePath, "Allow")))
+	}
+	if l.Status != 0 {
+		fields = append(fields, field("Status", jen.Lit(l.Status)))
+	}
+	if l.Message != "" {
+		fields = append(fields, field("Message", jen.Lit(l.Message)))
+	}
+	return jen.Qual(runtimePath, "Rule").Add(literal(fields...))
+}
+
+func limit(l *parse.Limit) *jen.Statement {
+	var fields []jen.Code
+	if l.Algorithm != annotations.TokenBucket {
+		fields = append(fields, field("Algorithm", jen.Qual(runtimePath, algorithms[l.Algorithm].constant)))
+	}
+	fields = append(fields, field("Count", number(l.Count)), field("Period", duration(l)))
+	if l.Burst != 0 && l.Burst != l.Count {
+		fields = append(fields, field("Burst", number(l.Burst)))
+	}
+	if l.Refill == annotations.Interval {
+		fields = append(fields, field("Refill", jen.Qual(runtimePath, "Interval")))
+	}
+	return jen.Qual(runtimePath, "Limit").Values(fields...)
+}
+
+func field(name string, value jen.Code) jen.Code { return jen.Id(name).Op(":").Add(value) }
+
+// number is an integer literal, its digits in groups where there are many.
+func number(n int64) *jen.Statement {
+	digits := strconv.FormatInt(n, 10)
+	if len(digits) > 4 {
+		for i := len(digits) - 3; i > 0; i -= 3 {
+			digits = digits[:i] + "_" + digits[i:]
+		}
+	}
+	return jen.Id(digits)
+}
+
+// duration is the limit's period in the largest unit of which it is a multiple, in days if it is written so.
+func duration(l *parse.Limit) *jen.Statement {
+	const day = 24 * time.Hour
+	d := l.Period
+	unit, name := time.Microsecond, "Microsecond"
+	switch {
+	case d%day == 0 && d > day && strings.HasSuffix(l.PeriodText, "d"):
+		return number(int64(d/day)).Op("*").Lit(24).Op("*").Qual("time", "Hour")
+	case d%time.Hour == 0:
+		unit, name = time.Hour, "Hour"
+	case d%time.Minute == 0:
+		unit, name = time.Minute, "Minute"
+	case d%time.Second == 0:
+		unit, name = time.Second, "Second"
+	case d%time.Millisecond == 0:
+		unit, name = time.Millisecond, "Millisecond"
+	}
+	if d == unit {
+		return jen.Qual("time", name)
+	}
+	return number(int64(d/unit)).Op("*").Qual("time", name)
+}

@@ -1,0 +1,72 @@
+package generate
+
+import (
+	"fmt"
+	"go/token"
+	"slices"
+	"strings"
+
+	"github.com/ratelimitgen/ratelimitgen/internal/parse"
+)
+
+// mistakes collects diagnostics. What is wrong with several methods for one reason is one diagnostic: a line on an
+// interface may stand for hundreds of them.
+type mistakes struct {
+	fset    *token.FileSet
+	single  parse.Diagnostics
+	methods []methodMistake
+}
+
+type methodMistake struct {
+	pos    token.Pos
+	format string // with a %s for the methods
+	names  []string
+}
+
+func newMistakes(fset *token.FileSet) *mistakes { return &mistakes{fset: fset} }
+
+func (m *mistakes) add(pos token.Pos, message string) {
+	m.single = append(m.single, parse.Diagnostic{Pos: m.fset.PositionFor(pos, false), Message: message})
+}
+
+// addMethod reports a mistake whose message has a %s for the method. Decorators of several interfaces may report the
+// same one.
+func (m *mistakes) addMethod(pos token.Pos, format, method string) {
+	for i := range m.methods {
+		if known := &m.methods[i]; known.pos == pos && known.format == format {
+			if !slices.Contains(known.names, method) {
+				known.names = append(known.names, method)
+			}
+			return
+		}
+	}
+	m.methods = append(m.methods, methodMistake{pos: pos, format: format, names: []string{method}})
+}
+
+// err returns all mistakes in order, or nil.
+func (m *mistakes) err() error {
+	all := slices.Clone(m.single)
+	for _, each := range m.methods {
+		all = append(all, parse.Diagnostic{
+			Pos:     m.fset.PositionFor(each.pos, false),
+			Message: fmt.Sprintf(each.format, enumerate(each.names)),
+		})
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	all.Sort()
+	return all
+}
+
+// enumerate returns names as words, cut short if they are many: A, B and C.
+func enumerate(names []string) string {
+	const most = 5
+	switch n := len(names); {
+	case n > most:
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most-1], ", "), n-most+1)
+	case n > 1:
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+	return strings.Join(names, "")
+}

@@ -1,0 +1,85 @@
+package generate
+
+import (
+	"go/types"
+)
+
+// shape is what a method's signature lets its decorator do with a call that is over the limit.
+type shape int
+
+const (
+	// cannotRefuse is a method whose caller would not learn of a refusal.
+	cannotRefuse shape = iota
+	// returnsError is a method whose last result is an error: zero values and the refusal.
+	returnsError
+	// answers is (http.ResponseWriter, *http.Request): the decorator answers the request.
+	answers
+	// answersAndReturns is the same with an error result: the decorator answers the request and returns the refusal.
+	answersAndReturns
+)
+
+func shapeOf(sig *types.Signature) shape {
+	params, results := sig.Params(), sig.Results()
+	last := results.Len() - 1
+	fails := last >= 0 && isError(results.At(last).Type())
+	handles := params.Len() == 2 && isResponseWriter(params.At(0).Type()) && isRequest(params.At(1).Type())
+	switch {
+	case handles && last == 0 && fails:
+		return answersAndReturns
+	case handles && last < 0:
+		return answers
+	case fails:
+		return returnsError
+	}
+	return cannotRefuse
+}
+
+// contextSource is where a method's decorator finds the context of a call.
+type contextSource struct {
+	param int  // index of the parameter, -1 if there is none
+	call  bool // whether the context is what the parameter's Context method returns
+}
+
+func contextOf(sig *types.Signature) contextSource {
+	params := sig.Params()
+	for i := range params.Len() {
+		if isContext(params.At(i).Type()) {
+			return contextSource{param: i}
+		}
+	}
+	for i := range params.Len() {
+		if v := params.At(i); hasContext(v.Type(), v.Pkg()) {
+			return contextSource{param: i, call: true}
+		}
+	}
+	return contextSource{param: -1}
+}
+
+// hasContext reports whether a parameter of type t has a method Context() context.Context.
+func hasContext(t types.Type, from *types.Package) bool {
+	obj, _, _ := types.LookupFieldOrMethod(t, true, from, "Context")
+	method, ok := obj.(*types.Func)
+	if !ok {
+		return false
+	}
+	sig := method.Signature()
+	return sig.Params().Len() == 0 && sig.Results().Len() == 1 && isContext(sig.Results().At(0).Type())
+}
+
+func isContext(t types.Type) bool { return isNamed(t, "context", "Context") }
+
+func isResponseWriter(t types.Type) bool { return isNamed(t, "net/http", "ResponseWriter") }
+
+func isRequest(t types.Type) bool {
+	p, ok := types.Unalias(t).(*types.Pointer)
+	return ok && isNamed(p.Elem(), "net/http", "Request")
+}
+
+func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }
+
+// isNamed reports whether t is the type of that name, under whatever alias. The package is compared by its path, as
+// packages that were loaded apart each have their own.
+func isNamed(t types.Type, path, name string) bool {
+	n, ok := types.Unalias(t).(*types.Named)
+	return ok && n.Obj().Name() == name && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == path
+}

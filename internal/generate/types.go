@@ -1,0 +1,310 @@
+package generate
+
+import (
+	"cmp"
+	"fmt"
+	"go/types"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+)
+
+// printer turns types into code. It notes what the code mentions and what it could not say.
+type printer struct {
+	local      *types.Package
+	hidden     func(name string) bool      // whether the package declares a predeclared name anew
+	typeParams map[*types.TypeParam]string // those that are renamed
+	packages   map[string]*types.Package   // mentioned ones by path
+	names      scope                       // mentioned names: predeclared and of the package
+	params     scope                       // mentioned type parameters
+	problems   []string                    // types that no code of the package can name, as "q.hidden is not exported"
+}
+
+// typ returns t as it is written in the package. Aliases stay aliases: they may be all that can be named here.
+func (p *printer) typ(t types.Type) *jen.Statement {
+	switch t := t.(type) {
+	case *types.Alias:
+		if p.obstacle(t.Obj()) != "" {
+			return p.typ(t.Rhs())
+		}
+		return p.named(t.Obj(), t.TypeArgs())
+	case *types.Named:
+		return p.named(t.Obj(), t.TypeArgs())
+	case *types.Basic:
+		if t.Kind() == types.UnsafePointer {
+			p.packages["unsafe"] = types.Unsafe
+			return jen.Qual("unsafe", "Pointer")
+		}
+		return p.predeclared(t.Name())
+	case *types.TypeParam:
+		return jen.Id(p.typeParam(t))
+	case *types.Pointer:
+		return jen.Op("*").Add(p.typ(t.Elem()))
+	case *types.Slice:
+		return jen.Index().Add(p.typ(t.Elem()))
+	case *types.Array:
+		return jen.Index(jen.Id(strconv.FormatInt(t.Len(), 10))).Add(p.typ(t.Elem()))
+	case *types.Map:
+		return jen.Map(p.typ(t.Key())).Add(p.typ(t.Elem()))
+	case *types.Chan:
+		return p.channel(t)
+	case *types.Signature:
+		return jen.Func().Add(p.paramList(t, names(t.Params())), p.resultList(t.Results(), names(t.Results())))
+	case *types.Struct:
+		return p.structure(t)
+	case *types.Interface:
+		return p.iface(t)
+	case *types.Union:
+		return p.union(t)
+	}
+	p.problems = append(p.problems, fmt.Sprintf("%s has no spelling", t))
+	return jen.Null()
+}
+
+func (p *printer) named(obj *types.TypeName, args *types.TypeList) *jen.Statement {
+	if obj.Pkg() == nil {
+		return p.predeclared(obj.Name())
+	}
+	if obstacle := p.obstacle(obj); obstacle != "" {
+		p.problems = append(p.problems, obstacle)
+	}
+	if p.isLocal(obj.Pkg()) {
+		p.names.add(obj.Name())
+	} else {
+		p.packages[obj.Pkg().Path()] = obj.Pkg()
+	}
+	code := jen.Qual(obj.Pkg().Path(), obj.Name())
+	if args.Len() == 0 {
+		return code
+	}
+	return code.Types(mapEach(args.Len(), func(i int) jen.Code { return p.typ(args.At(i)) })...)
+}
+
+// obstacle returns why a type cannot be named in the package, or "".
+func (p *printer) obstacle(obj *types.TypeName) string {
+	pkg := obj.Pkg()
+	switch {
+	case pkg == nil || p.isLocal(pkg):
+		return ""
+	case !obj.Exported():
+		return fmt.Sprintf("%s.%s is not exported", pkg.Name(), obj.Name())
+	case !importable(pkg, p.local.Path()):
+		return fmt.Sprintf("%s cannot be imported here", pkg.Path())
+	}
+	return ""
+}
+
+func (p *printer) isLocal(pkg *types.Package) bool {
+	return pkg == p.local || pkg.Path() == p.local.Path()
+}
+
+// importable reports whether the package of that path may import pkg.
+func importable(pkg *types.Package, from string) bool {
+	path := "/" + pkg.Path() + "/"
+	if pkg.Name() == "main" || strings.HasPrefix(path, "/vendor/") { // of the standard library
+		return false
+	}
+	i := strings.LastIndex(path, "/internal/")
+	return i < 0 || strings.HasPrefix("/"+strings.TrimSuffix(from, "_test")+"/", path[:i+1]) && i > 0
+}
+
+// sameType are the spellings of one predeclared type.
+var sameType = map[string]string{"any": "interface{}", "byte": "uint8", "uint8": "byte", "rune": "int32", "int32": "rune"}
+
+func (p *printer) predeclared(name string) *jen.Statement {
+	if p.hidden(name) {
+		other := sameType[name]
+		if other == "" || p.hidden(other) {
+			p.problems = append(p.problems, fmt.Sprintf("the package declares its own %s", name))
+		}
+		name = other
+	}
+	p.names.add(name)
+	return jen.Id(name)
+}
+
+func (p *printer) typeParam(t *types.TypeParam) string {
+	name, ok := p.typeParams[t]
+	if !ok {
+		name = t.Obj().Name()
+	}
+	p.params.add(name)
+	return name
+}
+
+func (p *printer) channel(t *types.Chan) *jen.Statement {
+	elem := p.typ(t.Elem())
+	switch t.Dir() {
+	case types.SendOnly:
+		return jen.Chan().Op("<-").Add(elem)
+	case types.RecvOnly:
+		return jen.Op("<-").Chan().Add(elem)
+	}
+	if c, ok := t.Elem().(*types.Chan); ok && c.Dir() == types.RecvOnly {
+		elem = jen.Parens(elem) // chan <-chan T is a chan<- (chan T)
+	}
+	return jen.Chan().Add(elem)
+}
+
+// paramList returns a parameter list under the given names, on one line.
+func (p *printer) paramList(sig *types.Signature, names []string) *jen.Statement {
+	return jen.Params(p.list(sig.Params(), names, sig.Variadic(), true)...)
+}
+
+// paramLines returns a parameter list under the given names, each parameter on a line of its own.
+func (p *printer) paramLines(sig *types.Signature, names []string) *jen.Statement {
+	return lines(p.list(sig.Params(), names, sig.Variadic(), false)...)
+}
+
+// lines returns a parameter list with each item on a line of its own.
+func lines(items ...jen.Code) *jen.Statement {
+	return jen.Custom(jen.Options{Open: "(", Close: ")", Separator: ",", Multi: true}, items...)
+}
+
+// names returns the names of parameters or results, "" for those that have none.
+func names(vars *types.Tuple) []string {
+	list := make([]string, vars.Len())
+	for i := range list {
+		list[i] = vars.At(i).Name()
+	}
+	return list
+}
+
+// resultList returns a result list under the given names.
+func (p *printer) resultList(results *types.Tuple, names []string) *jen.Statement {
+	switch {
+	case results.Len() == 0:
+		return jen.Null()
+	case results.Len() == 1 && names[0] == "":
+		return p.typ(results.At(0).Type())
+	}
+	return jen.Params(p.list(results, names, false, true)...)
+}
+
+// list returns the items of a parameter list. Neighbours of one type can share it: a, b string.
+func (p *printer) list(vars *types.Tuple, names []string, variadic, share bool) []jen.Code {
+	last := vars.Len() - 1
+	return mapEach(vars.Len(), func(i int) jen.Code {
+		item := jen.Null()
+		if names[i] != "" {
+			item = jen.Id(names[i])
+		}
+		t := vars.At(i).Type()
+		if s, ok := t.(*types.Slice); ok && variadic && i == last {
+			return item.Op("...").Add(p.typ(s.Elem()))
+		}
+		if share && sharesType(vars, names, variadic, i) {
+			return item
+		}
+		return item.Add(p.typ(t))
+	})
+}
+
+// sharesType reports whether the variable can leave its type to the next one.
+func sharesType(vars *types.Tuple, names []string, variadic bool, i int) bool {
+	next, last := i+1, vars.Len()-1
+	if names[i] == "" || next > last || variadic && next == last {
+		return false
+	}
+	return sameSpelling(vars.At(i).Type(), vars.At(next).Type())
+}
+
+func sameSpelling(t, u types.Type) bool {
+	return types.Identical(t, u) && types.TypeString(t, nil) == types.TypeString(u, nil)
+}
+
+func (p *printer) structure(t *types.Struct) *jen.Statement {
+	return block("struct", mapEach(t.NumFields(), func(i int) jen.Code {
+		field, code := t.Field(i), jen.Null()
+		if !field.Exported() && !p.isLocal(field.Pkg()) {
+			p.problems = append(p.problems, fmt.Sprintf("%s.%s is not exported", field.Pkg().Name(), field.Name()))
+		}
+		if !field.Embedded() {
+			code = jen.Id(field.Name())
+		}
+		code.Add(p.typ(field.Type()))
+		if tag := t.Tag(i); tag != "" { // a tag is part of the type: it must stay as it is
+			code.Op(rawString(tag))
+		}
+		return code
+	}))
+}
+
+// block returns a struct or interface type, on one line if it has one item.
+func block(keyword string, items []jen.Code) *jen.Statement {
+	return jen.Custom(jen.Options{Open: keyword + "{", Close: "}", Separator: ";", Multi: len(items) > 1}, items...)
+}
+
+func rawString(s string) string {
+	if strconv.CanBackquote(s) {
+		return "`" + s + "`"
+	}
+	return strconv.Quote(s)
+}
+
+// isTall reports whether a type is written on more than one line.
+func isTall(t types.Type) bool {
+	switch t := t.(type) {
+	case *types.Pointer:
+		return isTall(t.Elem())
+	case *types.Slice:
+		return isTall(t.Elem())
+	case *types.Array:
+		return isTall(t.Elem())
+	case *types.Chan:
+		return isTall(t.Elem())
+	case *types.Map:
+		return isTall(t.Key()) || isTall(t.Elem())
+	case *types.Struct:
+		return t.NumFields() > 1
+	case *types.Interface:
+		return t.NumExplicitMethods()+t.NumEmbeddeds() > 1
+	}
+	return false
+}
+
+func (p *printer) iface(t *types.Interface) *jen.Statement {
+	if t.IsImplicit() && !isPointer(t.EmbeddedType(0)) { // a constraint such as ~[]N
+		return p.typ(t.EmbeddedType(0))
+	}
+	methods := slices.Collect(t.ExplicitMethods())
+	slices.SortStableFunc(methods, func(a, b *types.Func) int { return cmp.Compare(a.Pos(), b.Pos()) })
+	items := mapEach(t.NumEmbeddeds(), func(i int) jen.Code { return p.typ(t.EmbeddedType(i)) })
+	for _, m := range methods {
+		if !m.Exported() && !p.isLocal(m.Pkg()) {
+			p.problems = append(p.problems, fmt.Sprintf("%s.%s is not exported", m.Pkg().Name(), m.Name()))
+		}
+		sig := m.Signature()
+		items = append(items, jen.Id(m.Name()).Add(p.paramList(sig, names(sig.Params())), p.resultList(sig.Results(), names(sig.Results()))))
+	}
+	return block("interface", items)
+}
+
+// isPointer reports whether a constraint starts with a *, which would make [P *T] the length of an array.
+func isPointer(t types.Type) bool {
+	if u, ok := t.(*types.Union); ok && !u.Term(0).Tilde() {
+		t = u.Term(0).Type()
+	}
+	_, ok := t.(*types.Pointer)
+	return ok
+}
+
+func (p *printer) union(t *types.Union) *jen.Statement {
+	terms := mapEach(t.Len(), func(i int) jen.Code {
+		if term := t.Term(i); term.Tilde() {
+			return jen.Op("~").Add(p.typ(term.Type()))
+		}
+		return p.typ(t.Term(i).Type())
+	})
+	return jen.Union(terms...)
+}
+
+func mapEach(n int, f func(i int) jen.Code) []jen.Code {
+	codes := make([]jen.Code, n)
+	for i := range codes {
+		codes[i] = f(i)
+	}
+	return codes
+}
