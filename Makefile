@@ -5,7 +5,7 @@ SHELL := bash
 .ONESHELL:
 .DEFAULT_GOAL := help
 ROOT := $(CURDIR)
-MODULES := $(patsubst %/,%,$(dir $(shell git ls-files --cached --others --exclude-standard -- go.mod '*/go.mod' | grep -v testdata)))
+MODULES := $(patsubst %/,%,$(dir $(shell find . -name go.mod -not -path '*/testdata/*' | sort)))
 # internal/tools holds no code.
 TESTED := $(filter-out internal/tools,$(MODULES))
 LINT := go tool -modfile=$(ROOT)/internal/tools/go.mod golangci-lint

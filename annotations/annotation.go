@@ -44,6 +44,9 @@
 // count or rate is required. Except for concurrency, a limit passes at most 1000000 calls a second, and an empty bucket
 // is full again within 100 years.
 //
+// The generator does not support yet: skip={expr}, refund, wait, fallback, fail, mode, prefetch, expressions in key and
+// cost, and algorithms other than token-bucket and fixed-window. It says so where they stand.
+//
 // # Key templates
 //
 // A key is literal text with holes: {expr} is a Go expression over the method's parameters, of which {$0} is the first

@@ -10,9 +10,10 @@ import (
 const tool = "ratelimit"
 
 var (
-	// lookalike is a line of a comment in five parts: what opens it, its first word, a colon, a gap, and the rest. A
-	// third slash is a typo; what has two slashes twice is a directive that somebody has commented out.
-	lookalike = regexp.MustCompile(`^((?://|/\*)?/?[\s\p{Z}*]*)([A-Za-z_-]{5,18})[ \t]*(:?)([ \t]*)(.*)$`)
+	// lookalike is a line of a comment in six parts: what opens it, the mark of an annotation in another language, its
+	// first word, a colon or what was taken for one, a gap, and the rest. A third slash is a typo; what has two slashes
+	// twice is a directive that somebody has commented out.
+	lookalike = regexp.MustCompile(`^((?://|/\*)?/?[\s\p{Z}*]*)(go:|[@+#]?)([A-Za-z_-]{5,24})[ \t]*([:;.=(]?)([ \t]*)(.*)$`)
 
 	// firstAttribute is the start of a list of attributes, as opposed to prose.
 	firstAttribute = regexp.MustCompile(`^(?:limit\s+)?(?:ip\s+)?([A-Za-z][A-Za-z0-9_-]*)\s*=(?:[^=]|$)`)
@@ -43,10 +44,17 @@ func nearMiss(comment string) *Error {
 // nearMissLine reports a near miss in one line, which starts at offset.
 func nearMissLine(line string, offset int) *Error {
 	parts := lookalike.FindStringSubmatch(line)
-	if parts == nil || !isMeant(parts[1], parts[2], parts[3], parts[4], parts[5]) {
+	if parts == nil {
 		return nil
 	}
-	attrs := parts[5]
+	open, mark, word, colon, gap, attrs := parts[1], parts[2], parts[3], parts[4], parts[5], parts[6]
+	if name, ok := joinedAttribute(word); ok && colon == "=" { // ratelimit-count=5
+		word, colon, attrs = word[:len(word)-len(name)], "-", name+colon+gap+attrs
+		gap = ""
+	}
+	if !isMeant(open, mark, word, colon, gap, attrs) {
+		return nil
+	}
 	first := firstWord.FindString(attrs)
 	seen := strings.TrimLeft(line[:len(line)-len(attrs)+len(first)], blanks)
 	hint := nearestVerb(first)
@@ -59,9 +67,15 @@ func nearMissLine(line string, offset int) *Error {
 	return &Error{Offset: offset, Message: fmt.Sprintf("%q is not read as a directive: want %q", seen, prefix+first)}
 }
 
+// joinedAttribute returns the attribute behind a word of ours that it is joined to.
+func joinedAttribute(word string) (name string, ok bool) {
+	i := strings.LastIndexAny(word, "-_") + 1
+	return word[i:], plainWord(word[:i]) == tool && lookup(word[i:]) != nil
+}
+
 // isMeant reports whether the parts of a lookalike are a directive to a human reader. In doubt they are, once the word is
 // ours and nothing but the blanks, the case or the slashes are wrong.
-func isMeant(open, word, colon, gap, attrs string) bool {
+func isMeant(open, mark, word, colon, gap, attrs string) bool {
 	name := ""
 	if m := firstAttribute.FindStringSubmatch(attrs); m != nil {
 		name = m[1]
@@ -69,15 +83,17 @@ func isMeant(open, word, colon, gap, attrs string) bool {
 	isAttribute := name != "" && nearestAttribute(name) != ""
 	switch plain := plainWord(word); {
 	case plain != tool: // a typo, or ratelimiter, or ratelimitgen
-		return colon != "" && gap == "" && isAttribute && (strings.HasPrefix(plain, tool) || distance(plain, tool) <= 2)
-	case open+word+colon == prefix:
+		return colon == ":" && gap == "" && isAttribute && (strings.HasPrefix(plain, tool) || distance(plain, tool) <= 2)
+	case open+mark+word+colon == prefix:
 		return true
 	case attrs == "skip":
 		return true
-	case colon == "":
-		return isAttribute
+	case colon == "=": // a value without its attribute, as opposed to code that is commented out
+		return open+mark+word == "//"+tool && gap == ""
 	case attrs == "":
-		return open == "//"
+		return colon == ":" && open == "//" || colon == "" && (mark != "" || open+word == "//"+tool)
+	case colon != ":":
+		return isAttribute
 	default:
 		return gap == "" || name != ""
 	}

@@ -9,6 +9,11 @@ import (
 // ErrLimited is what every refusal matches: errors.Is(err, ratelimit.ErrLimited). The error itself is a [*LimitError].
 var ErrLimited = errors.New("rate limit exceeded")
 
+// ErrMisconfigured is what the error of a [Store] matches if the call could not be decided even if all were well, so
+// that [FailOpen] would leave it unlimited for ever: a store without a connection, say, or charges that it cannot keep
+// together.
+var ErrMisconfigured = errors.New("misconfigured")
+
 // LimitError says that a call was refused. Generated code returns it in place of the call's own error; it matches
 // [ErrLimited]. Several limits may have refused: Refused lists them all, and the other fields are of the one that
 // asks for the longest wait.

@@ -8,7 +8,7 @@ import (
 )
 
 // Guard holds the limits of one method. Generated code makes one for each limited method and asks it before each call.
-// It is safe for concurrent use. A nil Guard lets nothing pass.
+// It is safe for concurrent use. The zero value and nil are not usable, but they let nothing pass.
 type Guard struct {
 	limiter *Limiter
 	method  string
@@ -35,6 +35,9 @@ func (l *Limiter) Guard(method string, rules ...Rule) *Guard {
 			names[name] = true
 		}
 	}
+	if l == nil || l.store == nil {
+		errs = append(errs, errNoStore)
+	}
 	g.err = errors.Join(errs...)
 	return g
 }
@@ -42,7 +45,7 @@ func (l *Limiter) Guard(method string, rules ...Rule) *Guard {
 // Allow charges the method's limits for one call and returns nil if the call may go on. Otherwise the error is a
 // [*LimitError], when a limit refused, or a [*DecisionError], when the limiter cannot tell.
 func (g *Guard) Allow(ctx context.Context) error {
-	if g == nil {
+	if g == nil || g.limiter == nil && g.err == nil {
 		return &DecisionError{Err: errNoStore}
 	}
 	if g.err != nil {

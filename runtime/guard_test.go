@@ -253,14 +253,17 @@ func TestInvalidRuleLetsNothingPass(t *testing.T) {
 }
 
 func TestNilLimiterLetsNothingPass(t *testing.T) {
-	const want = "ratelimit: no store: make a Limiter by New"
+	const want = "ratelimit: no store: make Limiters by New and decorators by their constructors"
 	var limiter *ratelimit.Limiter
 	checkError(t, limiter.Guard("m", ratelimit.Rule{Key: "k", Limit: fivePerSecond}).Allow(t.Context()), "m: rate limit undecided: "+want)
 	checkError(t, new(ratelimit.Limiter).Guard("m", ratelimit.Rule{Key: "k", Limit: fivePerSecond}).Allow(t.Context()), "m: rate limit undecided: "+want)
 	_, err := limiter.Allow(t.Context(), "k", fivePerSecond)
 	checkError(t, err, "rate limit undecided: "+want)
+	optional := limiter.Guard("m", ratelimit.Rule{Key: "k:{@user}", Limit: fivePerSecond, OnEmpty: ratelimit.Allow})
+	checkError(t, optional.Allow(t.Context()), "m: rate limit undecided: "+want)
 	var guard *ratelimit.Guard
 	checkError(t, guard.Allow(t.Context()), "rate limit undecided: "+want)
+	checkError(t, new(ratelimit.Guard).Allow(t.Context()), "rate limit undecided: "+want)
 }
 
 // S14: an outage is an error, never a refusal.
@@ -299,6 +302,13 @@ func TestStoreFailure(t *testing.T) {
 			}
 		})
 	}
+}
+
+// S05: what no retry and no repair of the store can mend is told even to those who would rather let calls pass.
+func TestFailOpenDoesNotHideAMisconfiguredStore(t *testing.T) {
+	store := &script{err: fmt.Errorf("redislimit: %w: no client", ratelimit.ErrMisconfigured)}
+	_, err := newLimiter(t, store, ratelimit.OnFailure(ratelimit.FailOpen)).Allow(t.Context(), "k", fivePerSecond)
+	checkError(t, err, "rate limit undecided: redislimit: misconfigured: no client")
 }
 
 type dying struct {
@@ -393,7 +403,9 @@ func TestLimitIsNamedForItsPeriod(t *testing.T) {
 
 func TestNew(t *testing.T) {
 	_, err := ratelimit.New(nil)
-	checkError(t, err, "ratelimit: no store: make a Limiter by New")
+	checkError(t, err, "ratelimit: no store: make Limiters by New and decorators by their constructors")
+	_, err = ratelimit.New(&script{}, nil)
+	checkError(t, err, "ratelimit: option 1 is nil: want an Option")
 	_, err = ratelimit.New(&script{}, ratelimit.OnFailure("local"))
 	checkError(t, err, `ratelimit: OnFailure("local"): want FailClosed or FailOpen`)
 }

@@ -31,7 +31,8 @@ const (
 )
 
 // OnFailure says what becomes of calls when the store cannot answer. The default is [FailClosed]. It has no effect on a
-// call whose own context has ended, which returns a [DecisionError] either way.
+// call whose own context has ended, nor on one that the store could not decide even if all were well, see
+// [ErrMisconfigured]: those return a [DecisionError] either way.
 func OnFailure(f Failure) Option {
 	return optionFunc(func(l *Limiter) error {
 		if f != FailClosed && f != FailOpen {
@@ -48,7 +49,10 @@ func New(store Store, opts ...Option) (*Limiter, error) {
 	if store == nil {
 		return nil, errNoStore
 	}
-	for _, opt := range opts {
+	for i, opt := range opts {
+		if opt == nil {
+			return nil, fmt.Errorf("ratelimit: option %d is nil: want an Option", i+1)
+		}
 		if err := opt.apply(l); err != nil {
 			return nil, err
 		}
@@ -56,7 +60,7 @@ func New(store Store, opts ...Option) (*Limiter, error) {
 	return l, nil
 }
 
-var errNoStore = errors.New("ratelimit: no store: make a Limiter by New")
+var errNoStore = errors.New("ratelimit: no store: make Limiters by New and decorators by their constructors")
 
 // Allow takes one unit of the bucket that key names and reports whether the call may go on. It is for the places that
 // have no interface to annotate. The key may be any text; all of it is one part of an identity, so that a ':' in it is
@@ -107,7 +111,7 @@ func (l *Limiter) take(ctx context.Context, s *scratch) (decided bool, err error
 		return true, nil
 	case ended != nil && !errors.Is(err, ended):
 		return false, fmt.Errorf("%w: %w", ended, err)
-	case ended == nil && l.failure == FailOpen:
+	case ended == nil && l.failure == FailOpen && !errors.Is(err, ErrMisconfigured):
 		return false, nil
 	}
 	return false, err

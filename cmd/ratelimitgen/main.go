@@ -13,8 +13,8 @@
 //
 // Generate writes users_ratelimit.go for users.go, and users_ratelimit_test.go for users_test.go. It writes a file only
 // if its bytes change, and removes one whose source has lost its directives. It never touches a file that it did not
-// generate, nor any file of a package with a mistake. A package need not compile, only the signatures of its annotated
-// interfaces must.
+// generate, nor any file of a package with a mistake. A package must parse, but need not
+// type-check: only the signatures of its annotated interfaces must.
 //
 // Check writes nothing. It prints a diff for each file that generate would write or remove.
 //
@@ -90,6 +90,9 @@ func run(args []string, dir string, stdout, stderr io.Writer) int {
 			return out.misused("version takes no arguments")
 		}
 		out.printf("ratelimitgen %s\n", version())
+		return exitOK
+	case "help":
+		out.printf("%s", usage)
 		return exitOK
 	}
 	return out.misused(fmt.Sprintf("unknown command %q: want generate, check or version", name))

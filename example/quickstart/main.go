@@ -34,7 +34,7 @@ func main() {
 
 // run serves on a free loopback port and calls the server.
 func run(ctx context.Context, out io.Writer, redisURL string) error {
-	store, where, closeStore, err := openStore(redisURL)
+	store, where, closeStore, err := openStore(ctx, redisURL)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func run(ctx context.Context, out io.Writer, redisURL string) error {
 }
 
 // openStore returns a Store, where it keeps its buckets, and what closes it.
-func openStore(redisURL string) (store ratelimit.Store, where string, closeStore func(), err error) {
+func openStore(ctx context.Context, redisURL string) (store ratelimit.Store, where string, closeStore func(), err error) {
 	if redisURL == "" {
 		return memlimit.New(), "memory", func() {}, nil
 	}
@@ -73,6 +73,10 @@ func openStore(redisURL string) (store ratelimit.Store, where string, closeStore
 		return nil, "", nil, fmt.Errorf("REDIS_URL: %w", err)
 	}
 	client := redis.NewClient(opts)
+	if err := client.Ping(ctx).Err(); err != nil {
+		_ = client.Close() // it has not even connected
+		return nil, "", nil, fmt.Errorf("REDIS_URL: %w", err)
+	}
 	// A prefix of its own keeps a run from meeting the buckets of the one before.
 	prefix := "quickstart-" + rand.Text() + ":"
 	return redislimit.New(client, redislimit.Prefix(prefix)), "Redis at " + opts.Addr, func() { _ = client.Close() }, nil

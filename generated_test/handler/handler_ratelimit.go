@@ -15,7 +15,8 @@ import (
 const _ = ratelimit.GeneratedV1
 
 // RateLimitedPages decorates [Pages] with the limits of its //ratelimit: directives. A request over its limit is not
-// passed on, but answered by [httplimit.WriteError].
+// passed on, but answered by [httplimit.WriteError]. A method that answers and has an error as result returns it, too:
+// there is nothing left to answer.
 type RateLimitedPages struct {
 	next Pages
 	home *ratelimit.Guard

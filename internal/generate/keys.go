@@ -3,18 +3,21 @@ package generate
 import (
 	"fmt"
 	"go/token"
-	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/ratelimitgen/ratelimitgen/internal/parse"
 )
 
-// CheckKeys reports keys that do not stand for one thing throughout the packages: limits that share a key share a
-// bucket, so they must be equal, and a default key is one method's own. Each place is reported.
+// CheckKeys reports keys that do not stand for one thing throughout the packages of a module: limits that share a key
+// share a bucket, so they must be equal, and a default key is one method's own. Each place is reported.
 func CheckKeys(pkgs []*parse.Package) parse.Diagnostics {
-	keys := map[string]*key{} // by their text
+	keys := map[moduleKey]*key{}
 	for _, pkg := range pkgs {
+		if pkg.Mistaken {
+			continue // limits are missing
+		}
 		for _, file := range pkg.Files {
 			for _, iface := range file.Interfaces {
 				for _, m := range iface.Methods {
@@ -24,12 +27,15 @@ func CheckKeys(pkgs []*parse.Package) parse.Diagnostics {
 		}
 	}
 	var found parse.Diagnostics
-	for _, text := range slices.Sorted(maps.Keys(keys)) {
-		found = append(found, keys[text].mistakes(text)...)
+	for at, k := range keys {
+		found = append(found, k.mistakes(at.text)...)
 	}
 	found.Sort()
 	return found
 }
+
+// moduleKey is a key by its text, within a module.
+type moduleKey struct{ module, text string }
 
 // key is what stands behind one key.
 type key struct{ uses []keyUse }
@@ -42,7 +48,7 @@ type keyUse struct {
 	isDefault bool
 }
 
-func collect(keys map[string]*key, pkg *parse.Package, iface *parse.Interface, m *parse.Method) {
+func collect(keys map[moduleKey]*key, pkg *parse.Package, iface *parse.Interface, m *parse.Method) {
 	name := methodName(pkg.Types.Name(), iface.Name, m.Func.Name())
 	limits := map[string][]*parse.Limit{}
 	for _, l := range m.Limits {
@@ -55,10 +61,11 @@ func collect(keys map[string]*key, pkg *parse.Package, iface *parse.Interface, m
 			words[i] = identityWords(l)
 		}
 		slices.Sort(words)
-		if keys[text] == nil {
-			keys[text] = &key{}
+		at := moduleKey{pkg.Module, text}
+		if keys[at] == nil {
+			keys[at] = &key{}
 		}
-		keys[text].uses = append(keys[text].uses, keyUse{
+		keys[at].uses = append(keys[at].uses, keyUse{
 			pos:       pkg.Fset.PositionFor(ls[0].Pos+token.Pos(ls[0].Offset("key")), false),
 			limits:    strings.Join(words, " and "),
 			pkg:       pkg.Types.Path(),
@@ -76,6 +83,14 @@ func identityWords(l *parse.Limit) string {
 	return text
 }
 
+// relativeTo returns a position in words, its file as seen from the folder of another position's.
+func relativeTo(here, there token.Position) string {
+	if name, err := filepath.Rel(filepath.Dir(here.Filename), there.Filename); err == nil {
+		there.Filename = filepath.ToSlash(name)
+	}
+	return there.String()
+}
+
 // mistakes compares the first use of a key with the others.
 func (k *key) mistakes(text string) parse.Diagnostics {
 	var found parse.Diagnostics
@@ -84,7 +99,8 @@ func (k *key) mistakes(text string) parse.Diagnostics {
 		if here.isDefault && there.isDefault && here.pkg != there.pkg {
 			message = fmt.Sprintf("default key %q is also that of a method in %s: want key=", text, there.pkg)
 		} else {
-			message = fmt.Sprintf("key %q is for %s here, for %s elsewhere: want equal limits, or another key", text, here.limits, there.limits)
+			message = fmt.Sprintf("key %q is for %s here, for %s at %s: want equal limits, or another key",
+				text, here.limits, there.limits, relativeTo(here.pos, there.pos))
 		}
 		found = append(found, parse.Diagnostic{Pos: here.pos, Message: message})
 	}

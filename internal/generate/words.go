@@ -22,6 +22,9 @@ func (d *decorator) words() string {
 	case answers:
 		text += " A request over its limit is not passed on, but answered by " + write + "."
 	}
+	if d.hasShape(answersAndReturns) {
+		text += " A method that answers and has an error as result returns it, too: there is nothing left to answer."
+	}
 	if d.has("Unwrap") {
 		text += fmt.Sprintf(" Unwrap is a method of the [%s] and returns what that does.", d.iface.Name)
 	}

@@ -80,6 +80,9 @@ func place(fset *token.FileSet, f *sourceFile) *directives {
 func (d *directives) attach(fset *token.FileSet, l *line, o owner) {
 	switch {
 	case o.misplaced != "":
+		if n := len(d.diags); n > 0 && d.diags[n-1].Pos == fset.PositionFor(l.pos, false) {
+			return // the line as a whole is a mistake already
+		}
 		d.diags.add(fset, l.pos, o.misplaced)
 	case o.spec != nil:
 		d.types[o.spec] = append(d.types[o.spec], l)

@@ -12,13 +12,17 @@ import (
 
 // Package is a loaded package that has at least one annotated interface.
 type Package struct {
-	Fset  *token.FileSet
-	Types *types.Package
-	Dir   string
-	Files []*File // those with annotated interfaces, sorted by path
+	Fset   *token.FileSet
+	Types  *types.Package
+	Module string // path of its module; "" outside of modules
+	Dir    string
+	Files  []*File // those with annotated interfaces, sorted by path
 	// Names holds every name declared at package level, in the package's files and its tests alike but not in our own
 	// generated files, with its position: what a generated file of this package must not declare or import again.
 	Names map[string]token.Pos
+	// Mistaken is true if there are diagnostics about the package. What they are about is missing here; the rest is
+	// good for finding more mistakes.
+	Mistaken bool
 }
 
 // File is a source file that has at least one annotated interface.

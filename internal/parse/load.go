@@ -24,8 +24,9 @@ type Config struct {
 // package with its in-package tests is one Package, its external test package another. No pattern means the package in
 // the current directory.
 //
-// Mistakes in the source are returned as [Diagnostics], together with the packages that have none; any other error
-// means that there was nothing to look at. Packages need not compile, only the signatures of annotated interfaces must.
+// Mistakes in the source are returned as [Diagnostics], together with the packages, see [Package.Mistaken]; any other
+// error means that there was nothing to look at. Packages must parse, but of their types only the signatures of annotated
+// interfaces need be right.
 // The syntax that comes back has no function bodies.
 func Load(cfg Config, patterns ...string) ([]*Package, error) {
 	if len(patterns) == 0 {
@@ -45,7 +46,8 @@ func Load(cfg Config, patterns ...string) ([]*Package, error) {
 	for _, root := range roots {
 		pkg, mistakes := src.load(root)
 		diags = append(diags, mistakes...)
-		if len(mistakes) == 0 && len(pkg.Files) > 0 {
+		if len(pkg.Files) > 0 {
+			pkg.Mistaken = len(mistakes) > 0
 			pkgs = append(pkgs, pkg)
 		}
 	}
@@ -69,6 +71,10 @@ func list(cfg Config, patterns []string) ([]*packages.Package, error) {
 	}
 	listed, err := packages.Load(conf, patterns...)
 	if err != nil {
+		// The go command's own words are behind those of the package that ran it.
+		if _, words, ok := strings.Cut(err.Error(), "stderr: "); ok {
+			err = errors.New(strings.TrimSpace(words))
+		}
 		return nil, err
 	}
 	if err := missing(cfg, patterns, listed); err != nil {
@@ -146,10 +152,11 @@ func realPath(path string) string {
 func (s *source) load(root *packages.Package) (*Package, Diagnostics) {
 	r := &resolver{source: s, checked: s.check(root), seen: make(map[*sourceFile]bool)}
 	pkg := &Package{
-		Fset:  s.fset,
-		Types: r.checked.types,
-		Dir:   root.Dir,
-		Names: make(map[string]token.Pos),
+		Fset:   s.fset,
+		Types:  r.checked.types,
+		Dir:    root.Dir,
+		Module: moduleOf(root),
+		Names:  make(map[string]token.Pos),
 	}
 	for _, file := range r.checked.files {
 		r.syntax(file)

@@ -52,25 +52,30 @@ func mayHaveDirectives(src []byte) bool {
 	}
 }
 
-// mayBeDirective judges the start of a comment's line: the word ratelimit in any spelling, or another word that could be
-// a misspelling of it, with a colon and an attribute.
+// mayBeDirective judges the start of a comment's line: the word ratelimit in any spelling, alone or with an attribute
+// joined to it, or another word that could be a misspelling of it, with a colon and an attribute.
 func mayBeDirective(text []byte) bool {
 	const shortest, longest = 5, 24 // of a misspelled tool name
 	start := 0
-	for start < len(text) && (bytes.IndexByte([]byte(" \t\r\v\f*/"), text[start]) >= 0 || text[start] >= 0x80) {
+	for start < len(text) && (bytes.IndexByte([]byte(" \t\r\v\f*/@+#"), text[start]) >= 0 || text[start] >= 0x80) {
 		start++
+	}
+	if bytes.HasPrefix(text[start:], []byte("go:")) {
+		start += len("go:")
 	}
 	end := start
 	for end < len(text) && end-start <= longest && isWordByte(text[end]) {
 		end++
 	}
-	if end-start < shortest || end-start > longest {
+	if end-start < shortest {
 		return false
 	}
-	plain := bytes.ToLower(text[start:end])
-	plain = bytes.ReplaceAll(bytes.ReplaceAll(plain, []byte("-"), nil), []byte("_"), nil)
-	if string(plain) == "ratelimit" {
+	word := text[start:end]
+	if isRatelimit(word) || isRatelimit(word[:max(0, bytes.LastIndexAny(word, "-_"))]) {
 		return true
+	}
+	if end-start > longest {
+		return false
 	}
 	rest := bytes.TrimLeft(text[end:min(end+8, len(text))], " \t")
 	if len(rest) == 0 || rest[0] != ':' {
@@ -78,6 +83,12 @@ func mayBeDirective(text []byte) bool {
 	}
 	line, _, _ := bytes.Cut(text[end:], []byte("\n"))
 	return bytes.IndexByte(line, '=') >= 0
+}
+
+func isRatelimit(word []byte) bool {
+	plain := bytes.ToLower(word)
+	plain = bytes.ReplaceAll(bytes.ReplaceAll(plain, []byte("-"), nil), []byte("_"), nil)
+	return string(plain) == "ratelimit"
 }
 
 func isWordByte(c byte) bool {

@@ -42,7 +42,7 @@ func (rec *record) Record(method string, outcomes []ratelimit.Outcome) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	for _, o := range outcomes {
-		if i := rec.find(method, o.Name); i >= 0 {
+		if i := rec.find(method, &o); i >= 0 {
 			rec.outcomes[i] = ratelimit.MostExhausted([]ratelimit.Outcome{rec.outcomes[i], o})
 			continue
 		}
@@ -51,10 +51,11 @@ func (rec *record) Record(method string, outcomes []ratelimit.Outcome) {
 	}
 }
 
-// find returns the index of a limit that has been decided before, or -1.
-func (rec *record) find(method, name string) int {
+// find returns the index of a limit that has been decided before, or -1. Limits without a method, of hand-written calls,
+// are told apart by what they allow.
+func (rec *record) find(method string, o *ratelimit.Outcome) int {
 	for i := range rec.outcomes {
-		if rec.methods[i] == method && rec.outcomes[i].Name == name {
+		if rec.methods[i] == method && rec.outcomes[i].Name == o.Name && rec.outcomes[i].Limit == o.Limit {
 			return i
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -52,6 +53,21 @@ func TestResetIsNotZeroOnceNothingIsLeft(t *testing.T) {
 		expect(t, res.header, "X-RateLimit-Reset", step.reset)
 		expect(t, res.header, "Retry-After", step.retryAfter)
 	}
+}
+
+func TestAllLimitsListsHandWrittenCalls(t *testing.T) {
+	limiter, err := ratelimit.New(&fakeStore{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := httplimit.Middleware(httplimit.AllLimits())(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		for key, count := range []int64{5, 100} {
+			if _, err := limiter.Allow(r.Context(), strconv.Itoa(key), ratelimit.Limit{Count: count, Period: time.Second}); err != nil {
+				t.Error(err)
+			}
+		}
+	}))
+	expect(t, serve(h, request(peer, nil)).header, "RateLimit-Policy", `"1s";q=5;w=1, "1s";q=100;w=1`)
 }
 
 // H11
