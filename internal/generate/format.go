@@ -9,6 +9,8 @@ import (
 	"strconv"
 
 	"github.com/dave/jennifer/jen"
+
+	"github.com/ratelimitgen/ratelimitgen/internal/parse"
 )
 
 // source renders the code under our header and the build constraint, with its imports in groups.
@@ -24,7 +26,7 @@ func source(code *jen.File, constraint string) ([]byte, error) {
 	}
 
 	var out, others bytes.Buffer
-	out.WriteString(header + "\n\n")
+	out.WriteString(parse.Header + "\n\n")
 	if constraint != "" {
 		fmt.Fprintf(&out, "//go:build %s\n\n", constraint)
 	}
