@@ -101,7 +101,7 @@ func TestNamesAreThoseOfTheDirective(t *testing.T) {
 	}
 }
 
-func TestCheckCharges(t *testing.T) {
+func TestCheckDecision(t *testing.T) {
 	limit := ratelimit.Limit{Count: 5, Period: time.Second}
 	window := ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 5, Period: time.Second}
 	charge := func(key, name string, l ratelimit.Limit, cost int64) ratelimit.Charge {
@@ -141,11 +141,11 @@ func TestCheckCharges(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got := ""
-			if err := ratelimit.CheckCharges(tt.charges, make([]ratelimit.Result, tt.results)); err != nil {
+			if err := ratelimit.CheckDecision(tt.charges, make([]ratelimit.Result, tt.results)); err != nil {
 				got = err.Error()
 			}
 			if got != tt.want {
-				t.Errorf("CheckCharges: got %q, want %q", got, tt.want)
+				t.Errorf("CheckDecision: got %q, want %q", got, tt.want)
 			}
 		})
 	}

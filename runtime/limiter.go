@@ -79,7 +79,7 @@ func (l *Limiter) AllowN(ctx context.Context, key string, limit Limit, n int64) 
 	s.keys = appendPart(s.keys, key)
 	s.charges = append(s.charges, Charge{Key: s.keys, Name: periodName(limit.Period), Limit: limit, Cost: n})
 	s.results = append(s.results, Result{})
-	if err := CheckCharges(s.charges, s.results); err != nil {
+	if err := CheckCharges(s.charges); err != nil {
 		return Result{}, &DecisionError{Err: err}
 	}
 	decided, err := l.take(ctx, s)

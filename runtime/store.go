@@ -31,12 +31,12 @@ type Result struct {
 
 // A Store keeps buckets and decides charges against them. All methods are safe for concurrent use.
 //
-// The charges of one call name different buckets, and results is as long as charges: [CheckCharges] tests this and
-// what else a Store may rely on, and each method returns its error before it does anything. A Store reads its clock
-// once for all charges of a call. An error means that the Store cannot tell, never that a limit refused.
+// The charges of one call name different buckets, and results is as long as charges: [CheckDecision] and [CheckCharges]
+// test this and what else a Store may rely on, and each method returns their error before it does anything. A Store
+// reads its clock once for all charges of a call. An error means that the Store cannot tell, never that a limit refused.
 type Store interface {
-	// Take charges every bucket, or none if one of them refuses, and fills results. When one refuses, the results of
-	// the others say what they would have answered, and nothing is changed.
+	// Take charges every bucket, or none if one of them refuses, and fills results. When one refuses, nothing is
+	// changed: the results of the others say whether they would have allowed the call, and where they stand.
 	Take(ctx context.Context, charges []Charge, results []Result) error
 	// Peek fills results with what Take would decide, and changes nothing. Remaining and ResetAfter tell of the bucket
 	// as it stands, before the charge.
@@ -48,12 +48,18 @@ type Store interface {
 	Reset(ctx context.Context, charges []Charge) error
 }
 
-// CheckCharges returns an error unless each charge has a valid limit and a cost of at least 0, no two of them name the
-// same bucket, and there is a result for each: what every [Store] requires of its caller.
-func CheckCharges(charges []Charge, results []Result) error {
+// CheckDecision returns an error unless the charges pass [CheckCharges] and there is a result for each: what Take and
+// Peek of every [Store] require of their caller.
+func CheckDecision(charges []Charge, results []Result) error {
 	if len(results) != len(charges) {
 		return fmt.Errorf("ratelimit: %d charges and %d results: want one result a charge", len(charges), len(results))
 	}
+	return CheckCharges(charges)
+}
+
+// CheckCharges returns an error unless each charge has a valid limit and a cost of at least 0, and no two of them name
+// the same bucket: what all methods of a [Store] require of their caller.
+func CheckCharges(charges []Charge) error {
 	for i := range charges {
 		c := &charges[i]
 		if err := c.Limit.Validate(); err != nil {

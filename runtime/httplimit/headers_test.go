@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"

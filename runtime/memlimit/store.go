@@ -3,6 +3,7 @@
 package memlimit
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"hash/maphash"
@@ -48,9 +49,9 @@ func New() *Store {
 	return s
 }
 
-// Take implements [ratelimit.Store]. Besides the error of [ratelimit.CheckCharges] it returns only that of ctx.
+// Take implements [ratelimit.Store]. Besides the error of [ratelimit.CheckDecision] it returns only that of ctx.
 func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
-	if err := check(ctx, charges, results); err != nil {
+	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results)); err != nil {
 		return err
 	}
 	var array [inline]visit
@@ -86,7 +87,7 @@ func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []
 
 // Peek implements [ratelimit.Store]. Its errors are those of [Store.Take].
 func (s *Store) Peek(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
-	if err := check(ctx, charges, results); err != nil {
+	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results)); err != nil {
 		return err
 	}
 	var array [inline]visit
@@ -103,9 +104,9 @@ func (s *Store) Peek(ctx context.Context, charges []ratelimit.Charge, results []
 	return nil
 }
 
-// Refund implements [ratelimit.Store]. Its errors are those of [Store.Take].
+// Refund implements [ratelimit.Store]. Besides the error of [ratelimit.CheckCharges] it returns only that of ctx.
 func (s *Store) Refund(ctx context.Context, charges []ratelimit.Charge) error {
-	if err := check(ctx, charges, make([]ratelimit.Result, len(charges))); err != nil {
+	if err := cmp.Or(ctx.Err(), ratelimit.CheckCharges(charges)); err != nil {
 		return err
 	}
 	var array [inline]visit
@@ -128,9 +129,9 @@ func (s *Store) Refund(ctx context.Context, charges []ratelimit.Charge) error {
 	return nil
 }
 
-// Reset implements [ratelimit.Store]. Its errors are those of [Store.Take].
+// Reset implements [ratelimit.Store]. Its errors are those of [Store.Refund].
 func (s *Store) Reset(ctx context.Context, charges []ratelimit.Charge) error {
-	if err := check(ctx, charges, make([]ratelimit.Result, len(charges))); err != nil {
+	if err := cmp.Or(ctx.Err(), ratelimit.CheckCharges(charges)); err != nil {
 		return err
 	}
 	var array [inline]visit
@@ -155,13 +156,6 @@ func (s *Store) Len() int {
 		sh.mu.Unlock()
 	}
 	return n
-}
-
-func check(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return ratelimit.CheckCharges(charges, results)
 }
 
 // What fits into these is planned on the stack.

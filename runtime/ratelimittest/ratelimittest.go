@@ -11,7 +11,7 @@
 //     with, or last refused by if that takes longer.
 //   - Refund neither lifts a bucket above its capacity nor reaches into a later window. Reset makes as new.
 //   - Key, name and algorithm together name a bucket. Keys are any bytes, and are neither changed nor kept.
-//   - What [ratelimit.CheckCharges] refuses, and a context that has ended, are errors that change nothing.
+//   - What [ratelimit.CheckDecision] refuses, and a context that has ended, are errors that change nothing.
 //   - Concurrent calls are decided as if one after the other.
 package ratelimittest
 

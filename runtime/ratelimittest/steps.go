@@ -43,7 +43,6 @@ const (
 func take(at time.Duration, cost int64) step   { return step{at: at, do: "take", cost: cost} }
 func peek(at time.Duration, cost int64) step   { return step{at: at, do: "peek", cost: cost} }
 func refund(at time.Duration, cost int64) step { return step{at: at, do: "refund", cost: cost} }
-func reset(at time.Duration) step              { return step{at: at, do: "reset"} }
 
 // change makes limit hold from here on.
 func change(limit ratelimit.Limit) step { return step{do: "change", limit: limit} }

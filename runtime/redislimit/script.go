@@ -1,7 +1,6 @@
 package redislimit
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha1"
 	"encoding/hex"
@@ -53,13 +52,13 @@ func (s *Store) run(ctx context.Context, sc *script, charges []ratelimit.Charge)
 	if s.client == nil {
 		return nil, errNoClient
 	}
-	if s.sharded && !sameKey(charges) {
-		return nil, errSlots
-	}
 	args := make([]any, 0, fixedArgs+len(charges)*(1+chargeArgs))
 	args = append(args, "evalsha", sc.digest, len(charges))
 	for i := range charges {
 		args = append(args, s.key(&charges[i]))
+	}
+	if s.sharded && !sameTag(args[fixedArgs:]) {
+		return nil, errSlots
 	}
 	for i := range charges {
 		c := &charges[i]
@@ -91,13 +90,26 @@ func isNoScript(err error) bool {
 	return errors.As(err, &reply) && strings.Contains(reply.Error(), "NOSCRIPT")
 }
 
-func sameKey(charges []ratelimit.Charge) bool {
-	for i := range charges[1:] {
-		if !bytes.Equal(charges[0].Key, charges[1+i].Key) {
+// sameTag reports whether all keys live on one server wherever that is decided by their hash tags.
+func sameTag(keys []any) bool {
+	for _, key := range keys[1:] {
+		if hashTag(key) != hashTag(keys[0]) {
 			return false
 		}
 	}
 	return true
+}
+
+// hashTag returns the part of a key that decides where it lives, see
+// https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/#hash-tags.
+func hashTag(key any) string {
+	text, _ := key.(string)
+	if _, after, ok := strings.Cut(text, "{"); ok {
+		if tag, _, ok := strings.Cut(after, "}"); ok && tag != "" {
+			return tag
+		}
+	}
+	return text
 }
 
 const (
@@ -106,6 +118,8 @@ const (
 	// maxWait is above any wait of a valid limit, which is at most 110 years. It fits into a Duration.
 	maxWait = 200 * 365 * 24 * time.Hour / time.Microsecond
 )
+
+var lowest = [answerInts]int64{never, 0, 0}
 
 // readResults reads the reply of the scripts that decide. It leaves no result that was not in the reply.
 func readResults(reply any, charges []ratelimit.Charge, results []ratelimit.Result) error {
@@ -117,7 +131,7 @@ func readResults(reply any, charges []ratelimit.Charge, results []ratelimit.Resu
 		var answer [answerInts]int64
 		for j := range answer {
 			n, ok := values[i*answerInts+j].(int64)
-			if !ok || n < 0 && !(j == 0 && n == never) || n > int64(maxWait) {
+			if !ok || n < lowest[j] || n > int64(maxWait) {
 				return fmt.Errorf("unexpected reply %.100q: want integers of a decision", fmt.Sprint(reply))
 			}
 			answer[j] = n

@@ -7,6 +7,7 @@
 package redislimit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,8 +28,12 @@ import (
 // A call is charged at most once. When its reply is lost, or the connection breaks, the error says so and it is not
 // known whether it was charged: the retries of go-redis, which would charge again, do not apply.
 //
-// In a Cluster or Ring, the charges of one call must have the same Key, so that their buckets live on the same server.
-// Otherwise the call is an error.
+// In a Cluster or Ring, the charges of one call must have the same Key, so that their buckets live on the same server,
+// or the [Prefix] a hash tag. Otherwise the call is an error that matches [ratelimit.ErrMisconfigured].
+//
+// How long a call may take is up to the client: by go-redis's defaults, 5 s for a connection and 3 s for a reply, even
+// past the deadline of the context. Set ContextTimeoutEnabled in its options for deadlines to hold, and DialTimeout and
+// ReadTimeout to what a call may wait; a context that is cancelled before its deadline waits for these.
 type Store struct {
 	client  processor
 	sharded bool // whether keys live on several servers
@@ -54,7 +59,7 @@ const defaultPrefix = "rl:"
 
 // Prefix is what all keys of the Store begin with, so that several services can share a server. The default is
 // "rl:". Processes share their buckets only if they share the prefix. One that contains a hash tag, {...}, puts all
-// buckets into one slot of a Cluster.
+// buckets into one slot of a Cluster, and so on one server.
 func Prefix(prefix string) Option {
 	return optionFunc(func(s *Store) { s.prefix = prefix })
 }
@@ -76,7 +81,7 @@ func New(client redis.UniversalClient, opts ...Option) *Store {
 	return s
 }
 
-// Take implements [ratelimit.Store]. It returns the error of [ratelimit.CheckCharges], or one that wraps what the client
+// Take implements [ratelimit.Store]. It returns the error of [ratelimit.CheckDecision], or one that wraps what the client
 // or the server said.
 func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
 	return s.decide(ctx, "take", s.scripts.take, charges, results)
@@ -88,7 +93,7 @@ func (s *Store) Peek(ctx context.Context, charges []ratelimit.Charge, results []
 }
 
 func (s *Store) decide(ctx context.Context, method string, sc *script, charges []ratelimit.Charge, results []ratelimit.Result) error {
-	if err := check(ctx, charges, results); err != nil || len(charges) == 0 {
+	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results)); err != nil || len(charges) == 0 {
 		return err
 	}
 	reply, err := s.run(ctx, sc, charges)
@@ -98,9 +103,10 @@ func (s *Store) decide(ctx context.Context, method string, sc *script, charges [
 	return s.wrap(method, charges, err)
 }
 
-// Refund implements [ratelimit.Store]. Its errors are those of [Store.Take].
+// Refund implements [ratelimit.Store]. It returns the error of [ratelimit.CheckCharges], or one that wraps what the
+// client or the server said.
 func (s *Store) Refund(ctx context.Context, charges []ratelimit.Charge) error {
-	if err := check(ctx, charges, make([]ratelimit.Result, len(charges))); err != nil || len(charges) == 0 {
+	if err := cmp.Or(ctx.Err(), ratelimit.CheckCharges(charges)); err != nil || len(charges) == 0 {
 		return err
 	}
 	reply, err := s.run(ctx, s.scripts.refund, charges)
@@ -110,10 +116,10 @@ func (s *Store) Refund(ctx context.Context, charges []ratelimit.Charge) error {
 	return s.wrap("refund", charges, err)
 }
 
-// Reset implements [ratelimit.Store]. Its errors are those of [Store.Take]. Bucket by bucket is made as new, in any
+// Reset implements [ratelimit.Store]. Its errors are those of [Store.Refund]. Bucket by bucket is made as new, in any
 // topology; it goes on when one fails.
 func (s *Store) Reset(ctx context.Context, charges []ratelimit.Charge) error {
-	if err := check(ctx, charges, make([]ratelimit.Result, len(charges))); err != nil {
+	if err := cmp.Or(ctx.Err(), ratelimit.CheckCharges(charges)); err != nil {
 		return err
 	}
 	var errs []error
@@ -127,16 +133,9 @@ func (s *Store) Reset(ctx context.Context, charges []ratelimit.Charge) error {
 	return errors.Join(errs...)
 }
 
-func check(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return ratelimit.CheckCharges(charges, results)
-}
-
 var (
-	errNoClient = errors.New("no client")
-	errSlots    = errors.New("charges of different keys in one call: a Cluster or Ring keeps them on different servers")
+	errNoClient = fmt.Errorf("%w: no client", ratelimit.ErrMisconfigured)
+	errSlots    = fmt.Errorf("%w: limits of different identities in one call: a Cluster or Ring keeps them on different servers", ratelimit.ErrMisconfigured)
 )
 
 // wrap says where an error comes from: what was done to which keys.
@@ -146,7 +145,7 @@ func (s *Store) wrap(method string, charges []ratelimit.Charge, err error) error
 	}
 	keys := make([]string, len(charges))
 	for i := range charges {
-		keys[i] = fmt.Sprintf("%q", s.key(&charges[i]))
+		keys[i] = fmt.Sprintf("%.200q", s.key(&charges[i]))
 	}
 	return fmt.Errorf("redislimit: %s %s: %w", method, strings.Join(keys, ", "), err)
 }

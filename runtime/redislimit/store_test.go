@@ -2,10 +2,10 @@ package redislimit_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -200,12 +200,18 @@ func TestDifferentKeysInOneCallOnSeveralServers(t *testing.T) {
 			"peek":   store.Peek(t.Context(), different, results),
 			"refund": store.Refund(t.Context(), different),
 		} {
-			if err == nil || !strings.Contains(err.Error(), "different keys") {
+			if !errors.Is(err, ratelimit.ErrMisconfigured) {
 				t.Errorf("%T: %s of different keys: error %v", client, do, err)
 			}
 		}
 		if err := store.Reset(t.Context(), different); err != nil {
 			t.Errorf("%T: reset of different keys: %v", client, err)
+		}
+		for prefix, together := range map[string]bool{"{shop}:": true, "shop{}:": false, "shop{": false, "shop}": false} {
+			store := redislimit.New(client, redislimit.Prefix(prefix))
+			if err := store.Take(t.Context(), different, results); (err == nil) != together {
+				t.Errorf("%T: different keys with the prefix %s: error %v", client, prefix, err)
+			}
 		}
 	}
 }
@@ -219,7 +225,7 @@ func TestNoClient(t *testing.T) {
 		"refund": store.Refund(t.Context(), tb("a", 1)),
 		"reset":  store.Reset(t.Context(), tb("a", 1)),
 	} {
-		if want := `redislimit: ` + do + ` "rl:{a}:tb:1m": no client`; err == nil || err.Error() != want {
+		if want := `redislimit: ` + do + ` "rl:{a}:tb:1m": misconfigured: no client`; err == nil || err.Error() != want {
 			t.Errorf("error %v: want %s", err, want)
 		}
 	}
