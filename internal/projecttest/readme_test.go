@@ -2,6 +2,7 @@ package projecttest
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -84,6 +85,7 @@ func newModule(t *testing.T) userModule {
 	if err != nil {
 		t.Fatal(err)
 	}
+	readSources(t, root)
 	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
 	if err != nil {
 		t.Fatal(err)
@@ -92,6 +94,25 @@ func newModule(t *testing.T) userModule {
 	m.run("go", "mod", "init", "example.com/user")
 	m.run("go", "mod", "edit", "-replace", module+"="+root)
 	return m
+}
+
+// readSources reads the sources that the commands of a user's module will depend on. By this go test knows that what it
+// has cached is stale once one of them changes.
+func readSources(t *testing.T, root string) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		switch filepath.Ext(path) {
+		case ".go", ".lua", ".mod":
+			_, err = os.ReadFile(path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (m userModule) write(name, text string) {
