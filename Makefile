@@ -7,7 +7,7 @@ SHELL := bash
 ROOT := $(CURDIR)
 MODULES := $(patsubst %/,%,$(dir $(shell find . -name go.mod -not -path '*/testdata/*' | sort)))
 # internal/tools holds no code.
-TESTED := $(filter-out internal/tools,$(MODULES))
+TESTED := $(filter-out ./internal/tools,$(MODULES))
 LINT := go tool -modfile=$(ROOT)/internal/tools/go.mod golangci-lint
 # in runs a command in each module, and says in which.
 in = for m in $(1); do echo "== $$m: $(2)"; (cd $$m && $(2)); done
