@@ -13,7 +13,7 @@ var (
 	// lookalike is a line of a comment in six parts: what opens it, the mark of an annotation in another language, its
 	// first word, a colon or what was taken for one, a gap, and the rest. A third slash is a typo; what has two slashes
 	// twice is a directive that somebody has commented out.
-	lookalike = regexp.MustCompile(`^((?://|/\*)?/?[\s\p{Z}*]*)(go:|[@+#]?)([A-Za-z_-]{5,24})[ \t]*([:;.=(]?)([ \t]*)(.*)$`)
+	lookalike = regexp.MustCompile(`^((?://|/\*)?/?[\s\p{Z}*]*)(go:|[@+#]?)([A-Za-z_-]{5,24})[\s\p{Z}\p{Cf}]*([^\sA-Za-z0-9_-]?)([\s\p{Z}\p{Cf}]*)(.*)$`)
 
 	// firstAttribute is the start of a list of attributes, as opposed to prose.
 	firstAttribute = regexp.MustCompile(`^(?:limit\s+)?(?:ip\s+)?([A-Za-z][A-Za-z0-9_-]*)\s*=(?:[^=]|$)`)
@@ -48,7 +48,7 @@ func nearMissLine(line string, offset int) *Error {
 		return nil
 	}
 	open, mark, word, colon, gap, attrs := parts[1], parts[2], parts[3], parts[4], parts[5], parts[6]
-	if name, ok := joinedAttribute(word); ok && colon == "=" { // ratelimit-count=5
+	if name, ok := joinedAttribute(word); ok && colon == "=" {
 		word, colon, attrs = word[:len(word)-len(name)], "-", name+colon+gap+attrs
 		gap = ""
 	}
@@ -64,10 +64,10 @@ func nearMissLine(line string, offset int) *Error {
 	if hint != "" {
 		first = hint
 	}
-	return &Error{Offset: offset, Message: fmt.Sprintf("%q is not read as a directive: want %q", seen, prefix+first)}
+	return &Error{Offset: offset, Message: fmt.Sprintf("%+q is not read as a directive: want %q", seen, prefix+first)}
 }
 
-// joinedAttribute returns the attribute behind a word of ours that it is joined to.
+// joinedAttribute returns the attribute behind a word of ours that it is joined to, as count in ratelimit-count.
 func joinedAttribute(word string) (name string, ok bool) {
 	i := strings.LastIndexAny(word, "-_") + 1
 	return word[i:], plainWord(word[:i]) == tool && lookup(word[i:]) != nil
