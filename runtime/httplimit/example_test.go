@@ -7,20 +7,21 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/ratelimitgen/ratelimitgen/runtime"
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 	"github.com/ratelimitgen/ratelimitgen/runtime/httplimit"
+	"github.com/ratelimitgen/ratelimitgen/runtime/memlimit"
 )
 
 // A server behind a proxy in 10.0.0.0/8. In place of the guard stands, as a rule, a generated decorator.
 func ExampleMiddleware() {
-	limiter, err := ratelimit.New(&fakeStore{}) // as a rule memlimit.New() or redislimit.New(client)
+	limiter, err := ratelimit.New(memlimit.New())
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	guard := limiter.Guard("service.TestService.TestGet", ratelimit.Rule{
 		Key:   "testGet:{@ip}",
-		Limit: ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 1, Period: time.Second},
+		Limit: ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 1, Period: time.Minute},
 	})
 
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -40,9 +41,9 @@ func ExampleMiddleware() {
 		fmt.Println(client, w.Code, w.Header().Get("RateLimit-Policy"), w.Header().Get("RateLimit"))
 	}
 	// Output:
-	// 198.51.100.7 200 "1s";q=1;w=1 "1s";r=0;t=1
-	// 198.51.100.7 429 "1s";q=1;w=1 "1s";r=0;t=1
-	// 198.51.100.8 200 "1s";q=1;w=1 "1s";r=0;t=1
+	// 198.51.100.7 200 "1m";q=1;w=60 "1m";r=0;t=60
+	// 198.51.100.7 429 "1m";q=1;w=60 "1m";r=0;t=60
+	// 198.51.100.8 200 "1m";q=1;w=60 "1m";r=0;t=60
 }
 
 func ExampleWriteError() {

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ratelimitgen/ratelimitgen/runtime"
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
 
 // The names of the fields as http.Header keeps them.

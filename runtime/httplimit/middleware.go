@@ -45,7 +45,7 @@ import (
 	"log"
 	"net/http"
 
-	"github.com/ratelimitgen/ratelimitgen/runtime"
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
 
 // Middleware returns a function that wraps a handler, so that limited calls know their caller and responses tell where

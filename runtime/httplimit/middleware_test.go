@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ratelimitgen/ratelimitgen/runtime"
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 	"github.com/ratelimitgen/ratelimitgen/runtime/httplimit"
 )
 

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/ratelimitgen/ratelimitgen/runtime"
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
 
 // WriteError answers a request whose call the limiter did not let pass, and reports whether err says so. If it returns
