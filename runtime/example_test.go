@@ -1,0 +1,57 @@
+package ratelimit_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+	"github.com/ratelimitgen/ratelimitgen/runtime/memlimit"
+)
+
+// Where there is no interface to annotate, a limiter is asked by hand.
+func ExampleLimiter_Allow() {
+	limiter, err := ratelimit.New(memlimit.New())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	limit := ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 2, Period: time.Hour}
+	for range 3 {
+		result, err := limiter.Allow(context.Background(), "signup:ann", limit)
+		fmt.Println(result.Allowed, result.Remaining, result.RetryAfter.Round(time.Minute), err)
+	}
+	// Output:
+	// true 1 0s <nil>
+	// true 0 0s <nil>
+	// false 0 1h0m0s <nil>
+}
+
+// A Guard is what the decorator of a method asks. Each client IP has a bucket of its own.
+func ExampleLimiter_Guard() {
+	limiter, err := ratelimit.New(memlimit.New())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	guard := limiter.Guard("users.Service.Get", ratelimit.Rule{
+		Key:   "get:{@ip}",
+		Limit: ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 1, Period: time.Hour},
+	})
+	for _, client := range []string{"192.0.2.1", "192.0.2.2", "192.0.2.2"} {
+		ctx := ratelimit.WithClientIP(context.Background(), netip.MustParseAddr(client))
+		err := guard.Allow(ctx)
+		var refused *ratelimit.LimitError
+		if errors.As(err, &refused) {
+			fmt.Println(client, errors.Is(err, ratelimit.ErrLimited), refused.Key, refused.RetryAfter().Round(time.Minute))
+			continue
+		}
+		fmt.Println(client, err)
+	}
+	// Output:
+	// 192.0.2.1 <nil>
+	// 192.0.2.2 <nil>
+	// 192.0.2.2 true get:192.0.2.2 1h0m0s
+}
