@@ -9,7 +9,7 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/generated_test/contexts"
 	"github.com/ratelimitgen/ratelimitgen/generated_test/contexts/web"
 	"github.com/ratelimitgen/ratelimitgen/generated_test/limittest"
-	"github.com/ratelimitgen/ratelimitgen/runtime"
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
 
 type router struct{ limittest.Calls }

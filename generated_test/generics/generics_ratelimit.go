@@ -205,9 +205,9 @@ func (b *rateLimitedBase) Unwrap() base {
 }
 
 // Find calls [base.Find], at most 2 times per 1h (token bucket).
-func (b *rateLimitedBase) Find(id string) (zero err, _ error) {
-	if err := b.find.Allow(context.Background()); err != nil {
-		return zero, err
+func (b *rateLimitedBase) Find(id string) (err, error) {
+	if limitErr := b.find.Allow(context.Background()); limitErr != nil {
+		return err{}, limitErr
 	}
 	return b.next.Find(id)
 }
@@ -251,9 +251,9 @@ func (c *RateLimitedCache[T, stringT, errT]) Unwrap() Cache[T, stringT, errT] {
 }
 
 // Find calls [Cache.Find], at most 2 times per 1h (token bucket).
-func (c *RateLimitedCache[T, stringT, errT]) Find(id string) (zero err, _ error) {
-	if err := c.find.Allow(context.Background()); err != nil {
-		return zero, err
+func (c *RateLimitedCache[T, stringT, errT]) Find(id string) (err, error) {
+	if limitErr := c.find.Allow(context.Background()); limitErr != nil {
+		return err{}, limitErr
 	}
 	return c.next.Find(id)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/generated_test/goredis"
 	"github.com/ratelimitgen/ratelimitgen/generated_test/limittest"
 	"github.com/ratelimitgen/ratelimitgen/internal/redistest"
-	"github.com/ratelimitgen/ratelimitgen/runtime"
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
 
 // servers are what the decorator is driven against.

@@ -15,8 +15,8 @@ import (
 const _ = ratelimit.GeneratedV1
 
 // RateLimitedPages decorates [Pages] with the limits of its //ratelimit: directives. A request over its limit is not
-// passed on, but answered by [httplimit.WriteError]. A method that answers and has an error as result returns it, too:
-// there is nothing left to answer.
+// passed on, but answered by [httplimit.WriteError]. A handler with an error as result returns the refusal, too: by
+// then the request is answered.
 type RateLimitedPages struct {
 	next Pages
 	home *ratelimit.Guard

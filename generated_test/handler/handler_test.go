@@ -10,7 +10,7 @@ import (
 
 	"github.com/ratelimitgen/ratelimitgen/generated_test/handler"
 	"github.com/ratelimitgen/ratelimitgen/generated_test/limittest"
-	"github.com/ratelimitgen/ratelimitgen/runtime"
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
 
 type pages struct{}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/ratelimitgen/ratelimitgen/generated_test/limittest"
 	"github.com/ratelimitgen/ratelimitgen/generated_test/private/api"
-	"github.com/ratelimitgen/ratelimitgen/runtime"
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
 
 type server struct {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/ratelimitgen/ratelimitgen/generated_test/limittest"
 	"github.com/ratelimitgen/ratelimitgen/generated_test/severallimits"
-	"github.com/ratelimitgen/ratelimitgen/runtime"
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
 
 type search struct{ limittest.Calls }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ratelimitgen/ratelimitgen/generated_test/limittest"
 	"github.com/ratelimitgen/ratelimitgen/generated_test/standard"
-	"github.com/ratelimitgen/ratelimitgen/runtime"
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
 
 type buffer struct {

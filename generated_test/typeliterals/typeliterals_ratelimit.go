@@ -4,7 +4,9 @@ package typeliterals
 
 import (
 	"context"
+	"crypto/sha256"
 	"io"
+	"math"
 	"sort"
 	"time"
 	"unsafe"
@@ -62,15 +64,15 @@ func (h *RateLimitedHasher) Unwrap() Hasher {
 }
 
 // Sum calls [Hasher.Sum], at most 2 times per 1h (token bucket).
-func (h *RateLimitedHasher) Sum(in [4][3]byte, pad [2]int) ([32]byte, error) {
+func (h *RateLimitedHasher) Sum(in [lanes][1 + 2]byte, pad [2]int) ([sha256.Size]byte, error) {
 	if err := h.sum.Allow(context.Background()); err != nil {
-		return [32]byte{}, err
+		return [sha256.Size]byte{}, err
 	}
 	return h.next.Sum(in, pad)
 }
 
 // Wide calls [Hasher.Wide], at most 2 times per 1h (token bucket).
-func (h *RateLimitedHasher) Wide(w [127]string, n [3]bool) error {
+func (h *RateLimitedHasher) Wide(w [math.MaxInt8]string, n [len("abc")]bool) error {
 	if err := h.wide.Allow(context.Background()); err != nil {
 		return err
 	}

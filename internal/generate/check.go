@@ -28,6 +28,20 @@ func (b *builder) checkLimits(m *method) {
 	}
 }
 
+// checkPrivate reports the limits of a method that is private to another package: only embedding can bring it. A default
+// that means every method means this one, too.
+func (b *builder) checkPrivate(iface *parse.Interface, m *parse.Method) {
+	if len(m.Limits) == 0 {
+		return
+	}
+	fset, pos := b.source.Package.Fset, m.Limits[0].Pos
+	if fset.File(pos) == fset.File(m.Func.Pos()) { // there it may well hold
+		pos = iface.Object.Pos()
+	}
+	b.mistakes.addMethod(pos, "%s cannot be limited, being private to "+m.Func.Pkg().Path()+
+		": want no limit (methods= with other methods, or //ratelimit:skip)", m.Func.Name())
+}
+
 // checkSupported reports the attributes that have no effect yet, so that none is ignored in silence.
 func (b *builder) checkSupported(l *parse.Limit) {
 	refuse := func(offset int, what string) {

@@ -27,12 +27,12 @@ type decorator struct {
 func (b *builder) decorator(iface *parse.Interface) *decorator {
 	d := &decorator{builder: b, iface: iface}
 	d.name, d.constructor = decoratorNames(iface.Name)
-	b.checkName(iface, d.name)
-	b.checkName(iface, d.constructor)
-
+	b.checkNames(iface, d.name, d.constructor)
+	b.lengths.readDeclaration(b.source.Package.Fset, iface)
 	for _, m := range iface.Methods {
 		if !m.Func.Exported() && m.Func.Pkg().Path() != b.local.Path() {
 			d.private = m.Func.Name()
+			b.checkPrivate(iface, m)
 			continue
 		}
 		d.methods = append(d.methods, b.method(d, m))
@@ -79,7 +79,8 @@ func (d *decorator) nameTypeParams() {
 	for i := range d.iface.TypeParams.Len() {
 		t := d.iface.TypeParams.At(i)
 		if chosen[t] == "" {
-			chosen[t] = taken.pick(strings.TrimPrefix(t.Obj().Name(), "_") + "T")
+			name := strings.TrimPrefix(t.Obj().Name(), "_")
+			chosen[t] = taken.pick(name+"T", "T"+name) // no identifier begins with a digit
 		}
 		d.typeParams = append(d.typeParams, chosen[t])
 	}
@@ -100,6 +101,7 @@ func (b *builder) newPrinter(typeParams map[*types.TypeParam]string) *printer {
 		local:      b.local,
 		hidden:     b.hidden,
 		typeParams: typeParams,
+		lengths:    b.lengths,
 		packages:   map[string]*types.Package{},
 		names:      scope{},
 		params:     scope{},
@@ -136,14 +138,15 @@ func (d *decorator) nameLocals() {
 	for _, name := range d.imports.names {
 		imported.add(name)
 	}
-	taken := union(predeclared, imported, d.mentioned, d.userNames())
-	taken.add(d.typeParams...)
+	typeParams := scope{} // they are declared beside the parameters
+	typeParams.add(d.typeParams...)
+	taken := union(predeclared, imported, typeParams, d.mentioned, d.userNames())
 	// One letter of the last word, as one would choose by hand.
 	last := lastWord(d.iface.Name)
 	d.receiver = taken.pick(firstLetter(last), firstLetter(d.name), lowerFirst(last), "limited")
 	for _, m := range d.methods {
-		m.nameParams(union(predeclared, imported, scope{d.receiver: true}))
-		m.nameLocals()
+		m.nameParams(union(predeclared, imported, typeParams, scope{d.receiver: true}))
+		m.nameLocals(union(predeclared, imported, typeParams))
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
-	"path/filepath"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -86,6 +85,7 @@ type builder struct {
 	local    *types.Package
 	imports  *imports
 	mistakes *mistakes
+	lengths  *lengths
 }
 
 func newBuilder(f *parse.File) *builder {
@@ -94,6 +94,7 @@ func newBuilder(f *parse.File) *builder {
 		local:    f.Package.Types,
 		mistakes: newMistakes(f.Package.Fset),
 		imports:  newImports(),
+		lengths:  newLengths(),
 	}
 }
 
@@ -103,15 +104,25 @@ func (b *builder) hidden(name string) bool {
 	return ok
 }
 
-// checkName reports a name of ours that the package declares.
-func (b *builder) checkName(iface *parse.Interface, name string) {
-	pos, taken := b.source.Package.Names[name]
-	if !taken {
-		return
+// checkNames reports the names of the interface's decorator that are taken: by what the package declares, or by another
+// decorator, since two letters may have one upper case.
+func (b *builder) checkNames(iface *parse.Interface, decorator, constructor string) {
+	position := func(pos token.Pos) token.Position { return b.source.Package.Fset.PositionFor(pos, false) }
+	here := iface.Object.Pos()
+	for _, name := range []string{decorator, constructor} {
+		if pos, taken := b.source.Taken(name); taken {
+			b.mistakes.add(here, fmt.Sprintf("%s: declared in %s: want another name there, this is the decorator's",
+				name, relativeTo(position(here), position(pos))))
+		}
 	}
-	at := b.source.Package.Fset.PositionFor(pos, false)
-	b.mistakes.add(iface.Object.Pos(), fmt.Sprintf("%s: declared in %s:%d:%d: want another name there, this is the decorator's",
-		name, filepath.Base(at.Filename), at.Line, at.Column))
+	for _, file := range b.source.Package.Files {
+		for _, other := range file.Interfaces {
+			if name, _ := decoratorNames(other.Name); name == decorator && other.Name != iface.Name {
+				b.mistakes.add(here, fmt.Sprintf("%s: also the decorator of %s in %s: want another name for one of the two",
+					name, other.Name, relativeTo(position(here), position(other.Object.Pos()))))
+			}
+		}
+	}
 }
 
 // position returns where to report a mistake about the method: at its name, or at the interface if another package

@@ -57,7 +57,7 @@ func (b *builder) nameImports(decorators []*decorator) {
 		if own[path] != "" {
 			candidates = slices.Insert(candidates, 0, own[path])
 		}
-		candidates = slices.DeleteFunc(candidates, jen.IsReservedWord) // jennifer would take another name on its own
+		candidates = slices.DeleteFunc(candidates, unimportable)
 		b.imports.names[path] = union(taken, params[path]).pick(candidates...)
 		taken.add(b.imports.names[path])
 	}
@@ -77,6 +77,12 @@ func (b *builder) nameImports(decorators []*decorator) {
 	for _, path := range slices.Concat(first, second, last) {
 		name(path)
 	}
+}
+
+// unimportable reports whether no import can have the name: the language keeps init, and main in commands, for functions,
+// and jennifer would take another one for a word it holds to be reserved.
+func unimportable(name string) bool {
+	return name == "init" || name == "main" || jen.IsReservedWord(name)
 }
 
 // packageNames are the names at the package's level, those of its generated files included.
@@ -106,7 +112,7 @@ func (b *builder) sourceNames() map[string]string {
 }
 
 // aliases returns what to call a package whose own name is taken: appsv1 for the package v1 in k8s.io/api/apps/v1, and
-// stdtime for time.
+// stdtime for time. The last one can be imported whatever the package is called.
 func aliases(importPath, name string) []string {
 	switch {
 	case importPath == runtimePath:
@@ -122,7 +128,7 @@ func aliases(importPath, name string) []string {
 		}
 		return -1
 	}, path.Base(path.Dir(importPath)))
-	return []string{parent + name, name + parent, name}
+	return []string{parent + name, name + parent, name + "pkg"}
 }
 
 // isStandard reports whether a path is of the standard library, as goimports does: others begin with a domain.
@@ -131,10 +137,10 @@ func isStandard(importPath string) bool {
 	return !strings.Contains(first, ".")
 }
 
-// declare tells jennifer the names.
+// declare tells jennifer the names. One goes without saying if it is the package's own, and what a reader expects.
 func (im *imports) declare(code *jen.File) {
 	for path, name := range im.names {
-		if name == assumedName(path) {
+		if name == im.packages[path] && name == assumedName(path) {
 			code.ImportName(path, name)
 		} else {
 			code.ImportAlias(path, name)

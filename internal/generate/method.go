@@ -3,7 +3,6 @@ package generate
 import (
 	"fmt"
 	"go/types"
-	"slices"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -37,6 +36,7 @@ func (b *builder) method(d *decorator, m *parse.Method) *method {
 		context:   contextOf(sig),
 	}
 	b.checkLimits(planned)
+	b.lengths.readMethod(b.source.Package.Fset, m.Func)
 	return planned
 }
 
@@ -61,12 +61,18 @@ func (m *method) userNames() scope {
 	return taken
 }
 
-// nameParams names the parameters that have no name. Those that have one keep it, but for nil, which the body needs.
+// nameParams names the parameters that have no name. Those that have one keep it if the body can do without what it means
+// otherwise.
 func (m *method) nameParams(avoid scope) {
 	m.params = names(m.sig.Params())
-	taken := union(avoid, m.userNames())
-	if i := slices.Index(m.params, "nil"); i >= 0 && m.limited() {
-		m.params[i] = taken.pick("nil_")
+	taken, needed := union(avoid, m.userNames()), m.needed()
+	if m.limited() {
+		taken = union(taken, m.mentionedResults())
+	}
+	for i, name := range m.params {
+		if needed[name] {
+			m.params[i] = taken.pick(name + "_")
+		}
 	}
 	words := map[int]string{}
 	count := map[string]int{}
@@ -93,16 +99,30 @@ func (m *method) nameParams(avoid scope) {
 	}
 }
 
-// nameLocals names the variables of the body.
-func (m *method) nameLocals() {
+// needed returns the names that the body cannot do without: nil, and those of results whose zero value must be a literal.
+func (m *method) needed() scope {
+	if !m.limited() {
+		return scope{}
+	}
+	names := scope{"nil": true}
+	for v := range m.sig.Results().Variables() {
+		if holdsLock(v.Type()) {
+			names = union(names, m.mentioned(v.Type()))
+		}
+	}
+	return names
+}
+
+// nameLocals names the variables of the body, so that they hide nothing that it mentions.
+func (m *method) nameLocals(avoid scope) {
 	if !m.limited() {
 		return
 	}
 	hiding := scope{m.decorator.receiver: true}
 	hiding.add(m.params...)
-	m.err = union(predeclared, hiding).pick("err", "limitErr", "refused")
-	hiding.add(m.err)
-	m.zeros = m.zeroValues(hiding)
+	taken := union(avoid, hiding, m.mentionedResults())
+	m.err = taken.pick("err", "limitErr", "refused")
+	m.zeros = m.zeroValues(hiding, taken)
 }
 
 func (m *method) render(code *jen.File) {
@@ -130,21 +150,26 @@ func (m *method) isWide() bool {
 	d := m.decorator
 	vars := m.sig.Params()
 	params := make([]string, vars.Len())
+	width := 0
 	for i, name := range m.params {
 		if isTall(vars.At(i).Type()) {
 			return true
 		}
 		params[i] = name
-		if !sharesType(vars, m.params, m.sig.Variadic(), i) {
+		if !d.printer.sharesType(vars, m.params, m.sig.Variadic(), i) {
 			params[i] += " " + types.TypeString(vars.At(i).Type(), d.qualifier)
+			width += d.lengths.spelledWidth(vars.At(i).Type())
 		}
+	}
+	for v := range m.sig.Results().Variables() {
+		width += d.lengths.spelledWidth(v.Type())
 	}
 	results := types.TypeString(m.sig.Results(), d.qualifier)
 	if m.sig.Results().Len() < 2 {
 		results = strings.Trim(results, "()")
 	}
 	text := fmt.Sprintf("func (%s *%s) %s(%s) %s {", d.receiver, d.name+d.typeArgs(), m.name, strings.Join(params, ", "), results)
-	return len(text) > lineWidth
+	return len(text)+width > lineWidth
 }
 
 // args are the parameters as arguments.

@@ -31,7 +31,7 @@ func (s scope) add(names ...string) {
 func (s scope) free(name string) bool { return token.IsIdentifier(name) && name != "_" && !s[name] }
 
 // pick takes and returns the first of the candidates that is free, or else the last of them with the first number that
-// makes it so. The last one must be an identifier.
+// makes it so.
 func (s scope) pick(candidates ...string) string {
 	for _, name := range candidates {
 		if s.free(name) {
@@ -42,8 +42,11 @@ func (s scope) pick(candidates ...string) string {
 	return s.numbered(candidates[len(candidates)-1], 2)
 }
 
-// numbered takes and returns base with the first free number from n on.
+// numbered takes and returns base with the first free number from n on. A base that no number makes an identifier is v.
 func (s scope) numbered(base string, n int) string {
+	if !token.IsIdentifier(base + "1") {
+		base = "v"
+	}
 	for {
 		if name := base + strconv.Itoa(n); s.free(name) {
 			s.add(name)
@@ -93,7 +96,7 @@ func lastWord(name string) string {
 		return name
 	}
 	if last, _ := utf8.DecodeLastRuneInString(name); unicode.IsUpper(last) {
-		start = strings.LastIndexFunc(name, func(r rune) bool { return !unicode.IsUpper(r) }) + 1
+		return name[len(strings.TrimRightFunc(name, unicode.IsUpper)):]
 	}
 	return name[start:]
 }
@@ -161,10 +164,15 @@ func basicName(t *types.Basic) string {
 }
 
 func elementsName(elem types.Type, variadic bool) string {
-	if b, ok := elem.(*types.Basic); ok && b.Kind() == types.Byte {
-		return "data"
+	switch elem := elem.(type) {
+	case *types.Basic:
+		if elem.Kind() == types.Byte {
+			return "data"
+		}
+	case *types.Slice, *types.Array, *types.Map:
+		return paramName(elem, false) // a plural
 	}
-	if name := paramName(elem, false); len(name) > 2 {
+	if name := paramName(elem, false); utf8.RuneCountInString(name) > 2 {
 		return plural(name)
 	}
 	if variadic {

@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"go/types"
 	"slices"
 	"strings"
 	"testing"
@@ -31,6 +32,10 @@ func TestLastWord(t *testing.T) {
 		"ReaderV2":    "V2",
 		"runner":      "runner",
 		"fileReader":  "Reader",
+		"ЗаказID":     "ID",
+		"заказ":       "заказ",
+		"НовыйЗаказ":  "Заказ",
+		"世界":          "世界",
 	} {
 		if got := lastWord(name); got != want {
 			t.Errorf("lastWord(%q) is %q, want %q", name, got, want)
@@ -48,6 +53,26 @@ func TestPlural(t *testing.T) {
 	}
 }
 
+// What holds plurals has the name of one of them.
+func TestElementsName(t *testing.T) {
+	text, bytes := types.Typ[types.String], types.NewSlice(types.Universe.Lookup("byte").Type())
+	for _, test := range []struct {
+		elem types.Type
+		want string
+	}{
+		{text, "values"},
+		{types.Universe.Lookup("byte").Type(), "data"},
+		{bytes, "data"},
+		{types.NewSlice(text), "values"},
+		{types.NewArray(text, 2), "values"},
+		{types.NewMap(text, text), "entries"},
+	} {
+		if got := elementsName(test.elem, false); got != test.want {
+			t.Errorf("elements of type %s are called %s, want %s", test.elem, got, test.want)
+		}
+	}
+}
+
 func TestPick(t *testing.T) {
 	taken := scope{"next": true, "nextGuard": true, "err": true}
 	for _, step := range []struct {
@@ -61,6 +86,9 @@ func TestPick(t *testing.T) {
 		{[]string{"next", "nextGuard"}, "nextGuard2"},
 		{[]string{"type", "t"}, "t"}, // a keyword
 		{[]string{"_", "2x", "T"}, "T"},
+		{[]string{"2x"}, "v2"}, // no number would make it an identifier
+		{[]string{"\xb7x", ""}, "v3"},
+		{[]string{"世界"}, "世界"},
 	} {
 		if got := taken.pick(step.candidates...); got != step.want {
 			t.Errorf("pick(%q) is %q, want %q", step.candidates, got, step.want)
@@ -95,6 +123,8 @@ func TestAliases(t *testing.T) {
 		"example.com/apps/v1":       "appsv1",
 		"example.com/Some-Apps/v1":  "someappsv1",
 		"example.com/2020-02-01/v1": "v120200201", // no identifier begins with a digit
+		"example.com/--/v1":         "v1",
+		"example.com/--/string":     "string",
 		runtimePath:                 "ratelimitgen",
 	} {
 		if got := (scope{}).pick(aliases(path, lastOf(path))...); got != want {

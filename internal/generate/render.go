@@ -72,13 +72,16 @@ func (d *decorator) renderConstructor(code *jen.File) {
 // isConstructorWide reports whether the constructor's signature is too wide for one line.
 func (d *decorator) isConstructorWide() bool {
 	params := make([]string, len(d.typeParams))
+	width := 0
 	for i, name := range d.typeParams {
-		params[i] = name + " " + types.TypeString(d.iface.TypeParams.At(i).Constraint(), d.qualifier)
+		constraint := d.iface.TypeParams.At(i).Constraint()
+		params[i] = name + " " + types.TypeString(constraint, d.qualifier)
+		width += d.lengths.spelledWidth(constraint)
 	}
 	args := d.typeArgs()
 	text := fmt.Sprintf("func %s[%s](next %s, limiter *ratelimit.Limiter) *%s {", d.constructor, strings.Join(params, ", "),
 		d.iface.Name+args, d.name+args)
-	return len(text) > lineWidth
+	return len(text)+width > lineWidth
 }
 
 // typeArgs are the type parameters as the text that follows the name of a type.
@@ -134,7 +137,7 @@ func (d *decorator) receiverParam() *jen.Statement { return jen.Id(d.receiver).O
 func (d *decorator) typeParamList() *jen.Statement {
 	params := mapEach(len(d.typeParams), func(i int) jen.Code {
 		constraint := d.iface.TypeParams.At(i).Constraint()
-		if i+1 < len(d.typeParams) && sameSpelling(constraint, d.iface.TypeParams.At(i+1).Constraint()) {
+		if i+1 < len(d.typeParams) && d.printer.sameSpelling(constraint, d.iface.TypeParams.At(i+1).Constraint()) {
 			return jen.Id(d.typeParams[i])
 		}
 		return jen.Id(d.typeParams[i]).Add(d.printer.typ(constraint))

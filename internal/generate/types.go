@@ -16,10 +16,11 @@ type printer struct {
 	local      *types.Package
 	hidden     func(name string) bool      // whether the package declares a predeclared name anew
 	typeParams map[*types.TypeParam]string // those that are renamed
-	packages   map[string]*types.Package   // mentioned ones by path
-	names      scope                       // mentioned names: predeclared and of the package
-	params     scope                       // mentioned type parameters
-	problems   []string                    // types that no code of the package can name, as "q.hidden is not exported"
+	lengths    *lengths
+	packages   map[string]*types.Package // mentioned ones by path
+	names      scope                     // mentioned names: predeclared and of the package
+	params     scope                     // mentioned type parameters
+	problems   []string                  // types that no code of the package can name, as "q.hidden is not exported"
 }
 
 // typ returns t as it is written in the package. Aliases stay aliases: they may be all that can be named here.
@@ -45,7 +46,7 @@ func (p *printer) typ(t types.Type) *jen.Statement {
 	case *types.Slice:
 		return jen.Index().Add(p.typ(t.Elem()))
 	case *types.Array:
-		return jen.Index(jen.Id(strconv.FormatInt(t.Len(), 10))).Add(p.typ(t.Elem()))
+		return jen.Index(p.length(t)).Add(p.typ(t.Elem()))
 	case *types.Map:
 		return jen.Map(p.typ(t.Key())).Add(p.typ(t.Elem()))
 	case *types.Chan:
@@ -146,73 +147,6 @@ func (p *printer) channel(t *types.Chan) *jen.Statement {
 		elem = jen.Parens(elem) // chan <-chan T is a chan<- (chan T)
 	}
 	return jen.Chan().Add(elem)
-}
-
-// paramList returns a parameter list under the given names, on one line.
-func (p *printer) paramList(sig *types.Signature, names []string) *jen.Statement {
-	return jen.Params(p.list(sig.Params(), names, sig.Variadic(), true)...)
-}
-
-// paramLines returns a parameter list under the given names, each parameter on a line of its own.
-func (p *printer) paramLines(sig *types.Signature, names []string) *jen.Statement {
-	return lines(p.list(sig.Params(), names, sig.Variadic(), false)...)
-}
-
-// lines returns a parameter list with each item on a line of its own.
-func lines(items ...jen.Code) *jen.Statement {
-	return jen.Custom(jen.Options{Open: "(", Close: ")", Separator: ",", Multi: true}, items...)
-}
-
-// names returns the names of parameters or results, "" for those that have none.
-func names(vars *types.Tuple) []string {
-	list := make([]string, vars.Len())
-	for i := range list {
-		list[i] = vars.At(i).Name()
-	}
-	return list
-}
-
-// resultList returns a result list under the given names.
-func (p *printer) resultList(results *types.Tuple, names []string) *jen.Statement {
-	switch {
-	case results.Len() == 0:
-		return jen.Null()
-	case results.Len() == 1 && names[0] == "":
-		return p.typ(results.At(0).Type())
-	}
-	return jen.Params(p.list(results, names, false, true)...)
-}
-
-// list returns the items of a parameter list. Neighbours of one type can share it: a, b string.
-func (p *printer) list(vars *types.Tuple, names []string, variadic, share bool) []jen.Code {
-	last := vars.Len() - 1
-	return mapEach(vars.Len(), func(i int) jen.Code {
-		item := jen.Null()
-		if names[i] != "" {
-			item = jen.Id(names[i])
-		}
-		t := vars.At(i).Type()
-		if s, ok := t.(*types.Slice); ok && variadic && i == last {
-			return item.Op("...").Add(p.typ(s.Elem()))
-		}
-		if share && sharesType(vars, names, variadic, i) {
-			return item
-		}
-		return item.Add(p.typ(t))
-	})
-}
-
-// sharesType reports whether the variable can leave its type to the next one.
-func sharesType(vars *types.Tuple, names []string, variadic bool, i int) bool {
-	next, last := i+1, vars.Len()-1
-	if names[i] == "" || next > last || variadic && next == last {
-		return false
-	}
-	return sameSpelling(vars.At(i).Type(), vars.At(next).Type())
-}
-
-func sameSpelling(t, u types.Type) bool {
-	return types.Identical(t, u) && types.TypeString(t, nil) == types.TypeString(u, nil)
 }
 
 func (p *printer) structure(t *types.Struct) *jen.Statement {

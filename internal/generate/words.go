@@ -23,7 +23,7 @@ func (d *decorator) words() string {
 		text += " A request over its limit is not passed on, but answered by " + write + "."
 	}
 	if d.hasShape(answersAndReturns) {
-		text += " A method that answers and has an error as result returns it, too: there is nothing left to answer."
+		text += " A handler with an error as result returns the refusal, too: by then the request is answered."
 	}
 	if d.has("Unwrap") {
 		text += fmt.Sprintf(" Unwrap is a method of the [%s] and returns what that does.", d.iface.Name)

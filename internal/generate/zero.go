@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"go/token"
 	"go/types"
 
 	"github.com/dave/jennifer/jen"
@@ -14,8 +15,8 @@ type zero struct {
 }
 
 // zeroValues returns the zero values of all results but the error: literals, or else variables, or else the results
-// themselves, which need no type where the names of the body hide it.
-func (m *method) zeroValues(hiding scope) []zero {
+// themselves, which need no type where the names of the body hide it. Variables are called like none of the taken names.
+func (m *method) zeroValues(hiding, taken scope) []zero {
 	results := m.sig.Results()
 	zeros := make([]zero, max(0, results.Len()-1))
 	var others []int
@@ -24,8 +25,6 @@ func (m *method) zeroValues(hiding scope) []zero {
 			others = append(others, i)
 		}
 	}
-	taken := union(predeclared, hiding)
-	taken.add(m.decorator.typeParams...)
 	for n, i := range others {
 		var name string
 		if len(others) == 1 {
@@ -66,7 +65,7 @@ func (m *method) zeroLiteral(t types.Type, hiding scope) *jen.Statement {
 			return jen.Lit(0)
 		}
 	case *types.Struct:
-		if _, unnamed := t.(*types.Struct); unnamed && u.NumFields() > 0 || m.mentions(t, hiding) {
+		if _, unnamed := t.(*types.Struct); unnamed && u.NumFields() > 0 && !holdsLock(t) || m.mentions(t, hiding) {
 			return nil
 		}
 		return m.decorator.printer.typ(t).Values()
@@ -79,20 +78,62 @@ func (m *method) zeroLiteral(t types.Type, hiding scope) *jen.Statement {
 	return word("nil")
 }
 
+// locker is [sync.Locker], made here since a package that does not import sync has none.
+var locker = func() *types.Interface {
+	var methods []*types.Func
+	for _, name := range []string{"Lock", "Unlock"} {
+		methods = append(methods, types.NewFunc(token.NoPos, nil, name, types.NewSignatureType(nil, nil, nil, nil, nil, false)))
+	}
+	return types.NewInterfaceType(methods, nil).Complete()
+}()
+
+// holdsLock reports whether go vet minds copies of the type's values: a variable that is zero must not be returned, but a
+// literal may.
+func holdsLock(t types.Type) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Array:
+		return holdsLock(u.Elem())
+	case *types.Struct:
+		if types.Implements(types.NewPointer(t), locker) && !types.Implements(t, locker) {
+			return true
+		}
+		for field := range u.Fields() {
+			if holdsLock(field.Type()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // mentions reports whether the type, as it is written in the file, mentions one of the names.
 func (m *method) mentions(t types.Type, names scope) bool {
+	for name := range m.mentioned(t) {
+		if names[name] {
+			return true
+		}
+	}
+	return false
+}
+
+// mentioned returns the names that the type mentions as it is written in the file.
+func (m *method) mentioned(t types.Type) scope {
 	p := m.decorator.newPrinter(m.decorator.printer.typeParams)
 	p.typ(t)
 	mentioned := union(p.names, p.params)
 	for path := range p.packages {
 		mentioned.add(m.decorator.imports.names[path])
 	}
-	for name := range mentioned {
-		if names[name] {
-			return true
-		}
+	return mentioned
+}
+
+// mentionedResults returns the names that the types of the results mention, which zero values may need.
+func (m *method) mentionedResults() scope {
+	all := scope{}
+	for v := range m.sig.Results().Variables() {
+		all = union(all, m.mentioned(v.Type()))
 	}
-	return false
+	return all
 }
 
 // resultList returns the method's results, which have names only where [method.zeroValues] needs them.

@@ -1,0 +1,4 @@
+// Package value is imported under the names of variables.
+package value
+
+type Value struct{ D int }

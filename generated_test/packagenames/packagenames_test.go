@@ -1,0 +1,34 @@
+package packagenames_test
+
+import (
+	"testing"
+
+	"github.com/ratelimitgen/ratelimitgen/generated_test/limittest"
+	"github.com/ratelimitgen/ratelimitgen/generated_test/packagenames"
+	text "github.com/ratelimitgen/ratelimitgen/generated_test/packagenames/--/string"
+	v1 "github.com/ratelimitgen/ratelimitgen/generated_test/packagenames/appsv1"
+	state "github.com/ratelimitgen/ratelimitgen/generated_test/packagenames/init"
+)
+
+type office struct{}
+
+func (office) File(s state.State, _ *text.Text) (state.State, error) { return s, nil }
+func (office) Deploy(d v1.Deployment) (v1.Deployment, error)         { return d, nil }
+
+func TestOffice(t *testing.T) {
+	o := packagenames.NewRateLimitedOffice(office{}, limittest.Limiter(t))
+	limittest.Admits(t, 2, "packagenames.Office.File", func() error {
+		got, err := o.File(state.State{Name: "a"}, nil)
+		if (got.Name == "a") != (err == nil) {
+			t.Errorf("got %v, %v", got, err)
+		}
+		return err
+	})
+	limittest.Admits(t, 2, "packagenames.Office.Deploy", func() error {
+		got, err := o.Deploy(v1.Deployment{Name: "b"})
+		if (got.Name == "b") != (err == nil) {
+			t.Errorf("got %v, %v", got, err)
+		}
+		return err
+	})
+}
