@@ -12,9 +12,9 @@
 //	//go:generate go tool ratelimitgen
 //
 // Generate writes users_ratelimit.go for users.go, and users_ratelimit_test.go for users_test.go. It writes a file only
-// if its bytes change, and removes one whose source has lost its directives. It never touches a file that it did not
-// generate, nor any file of a package with a mistake. A package must parse, but need not
-// type-check: only the signatures of its annotated interfaces must.
+// if its bytes change, and removes one whose source is gone or has lost its directives. It never touches a file that it
+// did not generate, nor any file of a package with a mistake, nor one of another module. A package must parse, but need
+// not type-check: only the signatures of its annotated interfaces must.
 //
 // Check writes nothing. It prints a diff for each file that generate would write or remove.
 //

@@ -56,12 +56,8 @@ func (d *declaration) collect() {
 			}
 		}
 	}
-	literal := d.literal
-	if literal == nil {
-		literal = d.literalOf(d.iface)
-	}
 	known := make(map[string]*method)
-	d.walk(d.iface, literal, nil, func(f *types.Func, field *ast.Field) {
+	visit := func(f *types.Func, via *embedding) {
 		m := known[f.Id()]
 		if m == nil {
 			if complete[f.Id()] == nil {
@@ -71,75 +67,29 @@ func (d *declaration) collect() {
 			known[f.Id()] = m
 			d.methods = append(d.methods, m)
 		}
-		via := vias[field]
 		if via != nil {
 			via.brings = append(via.brings, f.Name())
 		}
 		m.sources = append(m.sources, methodSource{pos: f.Pos(), via: via, lines: d.linesOnMethod(f.Pos())})
-	})
-}
-
-// walk calls visit for the methods of an interface in the order of the source, those of embedded interfaces where they
-// stand. An interface does not know its syntax, so it is found by way of the methods; one that only embeds has its
-// embedded types in the order of the source anyway.
-func (d *declaration) walk(iface *types.Interface, literal *ast.InterfaceType, via *ast.Field, visit visitor) {
-	next := 0 // embedded type
-	embedded := func(via *ast.Field, node ast.Node) {
-		if next >= iface.NumEmbeddeds() {
-			return
-		}
-		t := iface.EmbeddedType(next)
-		next++
-		switch inner := t.Underlying().(type) {
-		case *types.Interface:
-			d.walk(inner, d.literalOf(inner), via, visit)
-		case *types.Basic:
-			if inner.Kind() == types.Invalid {
-				d.broken = append(d.broken, node)
-			}
-		}
 	}
-	if literal == nil {
-		for f := range iface.ExplicitMethods() { // only error, which has no source
+	add := func(flat *flatInterface, via *embedding) {
+		for _, f := range flat.methods {
 			visit(f, via)
 		}
-		for range iface.NumEmbeddeds() {
-			embedded(via, d.spec.Type)
+		for _, node := range flat.broken {
+			if node == nil {
+				node = d.spec.Type
+			}
+			d.broken = append(d.broken, node)
 		}
+	}
+	if d.literal == nil {
+		add(d.flatten(d.iface), nil)
 		return
 	}
-	explicit := make(map[token.Pos]*types.Func)
-	for f := range iface.ExplicitMethods() {
-		explicit[f.Pos()] = f
-	}
-	for _, field := range literal.Methods.List {
-		switch {
-		case len(field.Names) > 0:
-			if f := explicit[field.Names[0].Pos()]; f != nil {
-				visit(f, via)
-			}
-		case literal == d.literal:
-			embedded(field, field)
-		default:
-			embedded(via, field)
-		}
-	}
-}
-
-// visitor is told of a method and of the field of the declaration that brings it, nil if none does.
-type visitor func(f *types.Func, via *ast.Field)
-
-// literalOf returns the syntax of an interface with methods of its own, or nil.
-func (d *declaration) literalOf(iface *types.Interface) *ast.InterfaceType {
-	if iface.NumExplicitMethods() == 0 {
-		return nil
-	}
-	pos := iface.ExplicitMethod(0).Pos()
-	if file := d.fileAt(pos); file != nil {
-		m, _ := file.methodAt(pos)
-		return m.literal
-	}
-	return nil
+	elements(d.iface, d.literal, func(f *types.Func) { visit(f, nil) }, func(t types.Type, field *ast.Field) {
+		add(d.flattenType(t, field), vias[field])
+	})
 }
 
 // isAnnotated reports whether a directive holds for the declaration. Lines on the methods of another interface do where

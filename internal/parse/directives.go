@@ -4,6 +4,7 @@ import (
 	"errors"
 	"go/ast"
 	"go/token"
+	"strings"
 
 	"github.com/ratelimitgen/ratelimitgen/annotations"
 )
@@ -22,6 +23,7 @@ type line struct {
 	pos                     token.Pos
 	text                    string
 	src                     []byte // of the file, from pos on
+	nearMiss                bool   // not read as a directive, which is the one thing to say about it wherever it stands
 }
 
 // at returns the position of the byte at offset in the line's comment.
@@ -70,6 +72,7 @@ func place(fset *token.FileSet, f *sourceFile) *directives {
 					d.diags.add(fset, l.at(mistake.Offset), mistake.Message)
 				}
 			}
+			l.nearMiss = len(mistakes) > 0 && (mistakes[0].Offset == 0 || strings.HasPrefix(l.text, "/*"))
 			d.attach(fset, l, owners[group])
 		}
 	}
@@ -79,10 +82,8 @@ func place(fset *token.FileSet, f *sourceFile) *directives {
 // attach puts the line where its owner is looked up.
 func (d *directives) attach(fset *token.FileSet, l *line, o owner) {
 	switch {
+	case (o.misplaced != "" || o == owner{}) && l.nearMiss:
 	case o.misplaced != "":
-		if n := len(d.diags); n > 0 && d.diags[n-1].Pos == fset.PositionFor(l.pos, false) {
-			return // the line as a whole is a mistake already
-		}
 		d.diags.add(fset, l.pos, o.misplaced)
 	case o.spec != nil:
 		d.types[o.spec] = append(d.types[o.spec], l)

@@ -10,19 +10,29 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/annotations"
 )
 
-// Package is a loaded package that has at least one annotated interface.
+// Package is a loaded package, with or without annotated interfaces.
 type Package struct {
 	Fset   *token.FileSet
-	Types  *types.Package
-	Module string // path of its module; "" outside of modules
+	Types  *types.Package // nil if the package was not type-checked, since it cannot have annotated interfaces
+	Module string         // path of its module; "" outside of modules
 	Dir    string
 	Files  []*File // those with annotated interfaces, sorted by path
-	// Names holds every name declared at package level, in the package's files and its tests alike but not in our own
-	// generated files, with its position: what a generated file of this package must not declare or import again.
+	// Names holds every name declared at package level, in the package's files and its tests alike, in this build and in
+	// others, but not in our own generated files, with its position: what a generated file of this package must not
+	// import again. What it must not declare again is for [File.Taken] to say. It is nil if there are no Files.
 	Names map[string]token.Pos
+	// FileNames holds every name that an import brings to a file of the package or its tests in this build, with the
+	// import's position: its own name, or with a dot those of the package. Nothing at package level may have such a name,
+	// though another file may import under it. It is nil if there are no Files.
+	FileNames map[string]token.Pos
+	// Unannotated lists the absolute paths of the files that were looked at in this build and certainly have no annotated
+	// interface: neither has what the package imports mistakes that could hide one. Our own generated files are not listed.
+	Unannotated []string
 	// Mistaken is true if there are diagnostics about the package. What they are about is missing here; the rest is
 	// good for finding more mistakes.
 	Mistaken bool
+
+	elsewhere map[string]token.Pos // those of Names that no file of this build declares
 }
 
 // File is a source file that has at least one annotated interface.

@@ -31,9 +31,7 @@ func (d *declaration) checkLines() {
 			d.checkPatterns(e.lines, e.brings)
 			continue
 		}
-		for _, l := range e.lines {
-			d.errorf(l.pos, "directive on an interface without methods: there is nothing to limit")
-		}
+		d.refuseLines(e.lines, "an interface without methods: there is nothing to limit")
 	}
 }
 

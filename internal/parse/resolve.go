@@ -16,6 +16,7 @@ type resolver struct {
 	checked *checkedPackage
 	diags   Diagnostics
 	seen    map[*sourceFile]bool // whose misplaced directives are in diags
+	unclear map[*sourceFile]bool // with interfaces of which nobody can tell whether they are annotated
 }
 
 func (r *resolver) errorf(pos token.Pos, format string, args ...any) {
@@ -26,6 +27,7 @@ func (r *resolver) errorf(pos token.Pos, format string, args ...any) {
 func (r *resolver) reached(file *sourceFile) {
 	if file.directives != nil && !r.seen[file] {
 		r.seen[file] = true
+		r.syntax(file) // of another package
 		r.diags = append(r.diags, file.directives.diags...)
 	}
 }
@@ -66,6 +68,7 @@ func (r *resolver) resolveType(file *sourceFile, spec *ast.TypeSpec) *Interface 
 	d.literal, _ = ast.Unparen(spec.Type).(*ast.InterfaceType)
 	obj, ok := r.checked.info.Defs[spec.Name].(*types.TypeName)
 	if !ok { // declared before
+		r.unclear[file] = true
 		if len(d.lines()) > 0 {
 			r.errorsIn(spec)
 		}
@@ -78,6 +81,9 @@ func (r *resolver) resolveType(file *sourceFile, spec *ast.TypeSpec) *Interface 
 		return nil
 	}
 	d.collect()
+	if len(d.broken) > 0 {
+		r.unclear[file] = true
+	}
 	if !d.isAnnotated() || d.reportTypeErrors(obj) {
 		return nil
 	}
@@ -89,9 +95,7 @@ func (r *resolver) resolveType(file *sourceFile, spec *ast.TypeSpec) *Interface 
 		d.refuse("type called _")
 		return nil
 	case len(d.methods) == 0:
-		for _, l := range d.lines() {
-			r.errorf(l.pos, "directive on an interface without methods: there is nothing to limit")
-		}
+		d.refuseLines(d.lines(), "an interface without methods: there is nothing to limit")
 		return nil
 	}
 	d.checkLines()
@@ -104,8 +108,14 @@ func (r *resolver) resolveType(file *sourceFile, spec *ast.TypeSpec) *Interface 
 
 // refuse reports that the lines of the declaration stand on something that cannot be decorated.
 func (d *declaration) refuse(kind string) {
-	for _, l := range d.lines() {
-		d.errorf(l.pos, "directive on a %s: %s", kind, belongs)
+	d.refuseLines(d.lines(), "a "+kind+": "+belongs)
+}
+
+func (d *declaration) refuseLines(lines []*line, where string) {
+	for _, l := range lines {
+		if !l.nearMiss {
+			d.errorf(l.pos, "directive on %s", where)
+		}
 	}
 }
 
@@ -135,11 +145,11 @@ func (d *declaration) nearest(m *method) []*line {
 			return source.lines
 		}
 		if len(source.lines) > 0 {
-			onMethod = append(onMethod, claim{source.pos, source.lines})
+			onMethod = append(onMethod, claim(source))
 		}
 		if source.via != nil {
 			if lines := matching(source.via.lines, m.Name()); len(lines) > 0 {
-				onEmbedded = append(onEmbedded, claim{source.via.field.Type.Pos(), lines})
+				onEmbedded = append(onEmbedded, claim{source.via.field.Type.Pos(), source.via, lines})
 			}
 		}
 	}
@@ -155,17 +165,28 @@ func (d *declaration) nearest(m *method) []*line {
 // claim is a set of lines for a method that comes with one of the interfaces that bring it.
 type claim struct {
 	pos   token.Pos // of the method or the embedded interface
+	via   *embedding
 	lines []*line
 }
 
-// checkAgreement reports the claims on a method that differ from the first.
+// checkAgreement reports the claims on a method that differ from the first: where they stand if that is in this package,
+// or else where the declaration brings them together. The package that they come from is not at fault.
 func (d *declaration) checkAgreement(m *method, claims []claim) {
 	first := texts(claims[0].lines)
 	for _, other := range claims[1:] {
-		if !slices.Equal(first, texts(other.lines)) {
-			d.errorf(other.pos, "%s: other limits than at %s: want the same ones, or a line on %[1]s in %[3]s itself",
-				m.Name(), d.where(claims[0].pos, other.pos), d.spec.Name.Name)
+		if slices.Equal(first, texts(other.lines)) {
+			continue
 		}
+		pos, there := other.pos, ""
+		if file := d.fileAt(pos); !slices.Contains(d.checked.files, file) {
+			pos = d.spec.Type.Pos()
+			if other.via != nil {
+				pos = other.via.field.Type.Pos()
+			}
+			there = " at " + d.where(other.pos, pos)
+		}
+		d.errorf(pos, "%s: other limits%s than at %s: want the same ones, or a line on %[1]s in %[4]s itself",
+			m.Name(), there, d.where(claims[0].pos, pos), d.spec.Name.Name)
 	}
 }
 

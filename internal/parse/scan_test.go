@@ -1,6 +1,8 @@
 package parse
 
 import (
+	"go/parser"
+	"go/token"
 	"testing"
 
 	"github.com/ratelimitgen/ratelimitgen/annotations"
@@ -67,13 +69,18 @@ func TestMayHaveDirectives(t *testing.T) {
 func FuzzMayHaveDirectives(f *testing.F) {
 	for _, comment := range []string{
 		"//ratelimit:count=1", "// ratelimit: key=a", "//RateLimit count=1", "//ratelimit skip", "/*\n\tratelimit:skip */",
-		"//rate-limit:ip", "//ratelimiter:count=1", "//ratelmt: limit count=1", "//\u2003ratelimit:key=a", "//ratelimitgen:key=a",
+		"//rate-limit:ip", "//ratelimiter:count=1", "//ratelmt: limit count=1", "//\u2003ratelimit:key=a", "//ratelimitgen:key=a", "//\nrAtelimit:0",
 	} {
 		f.Add(comment)
 	}
 	f.Fuzz(func(t *testing.T, comment string) {
+		src := "package p\n\n" + comment + "\n"
+		file, err := parser.ParseFile(token.NewFileSet(), "", src, parser.ParseComments)
+		if err != nil || len(file.Comments) != 1 || len(file.Comments[0].List) != 1 || file.Comments[0].List[0].Text != comment {
+			return // not one comment as the parser yields it
+		}
 		annotation, err := annotations.Parse(comment)
-		if (annotation != nil || err != nil) && !mayHaveDirectives([]byte("package p\n\n"+comment+"\n")) {
+		if (annotation != nil || err != nil) && !mayHaveDirectives([]byte(src)) {
 			t.Errorf("%q is not let through", comment)
 		}
 	})

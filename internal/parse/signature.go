@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"go/types"
 	"iter"
+	"slices"
 	"strings"
 )
 
@@ -63,15 +64,15 @@ func (r *resolver) errorsIn(node ast.Node) {
 // explain reports why a type inside the node is unknown.
 func (d *declaration) explain(file *sourceFile, node ast.Node) {
 	before := len(d.diags)
-	d.trace(file, node, make(map[ast.Node]bool))
+	d.trace(d.packageOf(file), file, node, make(map[ast.Node]bool))
 	if len(d.diags) == before {
 		d.errorf(node.Pos(), "unknown type: want one that compiles")
 	}
 }
 
 // trace reports the type errors inside the node, or else those of what it refers to: the type checker is silent about
-// the use of what it has complained about before, and of what comes from C.
-func (d *declaration) trace(file *sourceFile, node ast.Node, seen map[ast.Node]bool) {
+// the use of what it has complained about before, and of what comes from C. It follows them to the user's other packages.
+func (d *declaration) trace(c *checkedPackage, file *sourceFile, node ast.Node, seen map[ast.Node]bool) {
 	if seen[node] {
 		return
 	}
@@ -89,15 +90,34 @@ func (d *declaration) trace(file *sourceFile, node ast.Node, seen map[ast.Node]b
 				d.errorf(x.Pos(), "C.%s: a type of cgo in the signature of a limited interface is not supported", n.Sel.Name)
 			} else if ok && file.imports[x.Name] != nil {
 				d.errorsIn(file.imports[x.Name])
+				if imported := c.pkg.Imports[pathOf(file.imports[x.Name])]; imported != nil && isOurs(imported) {
+					d.traceType(d.check(imported), n.Sel.Name, seen)
+				}
 			}
 			return false
 		case *ast.Ident:
-			if declaring, spec := d.checked.typeSpec(n.Name); spec != nil {
-				d.trace(declaring, spec, seen)
-			}
+			d.traceType(c, n.Name, seen)
 		}
 		return true
 	})
+}
+
+func (d *declaration) traceType(c *checkedPackage, name string, seen map[ast.Node]bool) {
+	if declaring, spec := c.typeSpec(name); spec != nil {
+		d.trace(c, declaring, spec, seen)
+	}
+}
+
+// packageOf returns the package of a file, the declaration's own if that has it.
+func (d *declaration) packageOf(file *sourceFile) *checkedPackage {
+	if !slices.Contains(d.checked.files, file) {
+		for _, c := range d.pkgs {
+			if slices.Contains(c.files, file) {
+				return c
+			}
+		}
+	}
+	return d.checked
 }
 
 // typeSpec returns the declaration of a type of the package, or nil.

@@ -30,26 +30,33 @@ type source struct {
 	pkgs  map[*packages.Package]*checkedPackage
 	errs  []types.Error // of all packages
 
-	wanted map[*packages.Package]bool // see isWanted
+	listed  *listing
+	reaches map[*packages.Package]bool          // see reachesMarked
+	unsure  map[*packages.Package]bool          // see isUnsure
+	flat    map[*types.Interface]*flatInterface // see flatten
 }
 
 // checkedPackage is a package with types.
 type checkedPackage struct {
 	once  sync.Once
+	pkg   *packages.Package
 	types *types.Package
 	info  *types.Info
 	files []*sourceFile       // without our own output
 	needs []*packages.Package // imports that declarations refer to
 }
 
-func newSource(cfg Config) *source {
+func newSource(cfg Config, listed *listing) *source {
 	return &source{
-		fset:   token.NewFileSet(),
-		sizes:  types.SizesFor("gc", architecture(cfg.Env)),
-		slots:  make(chan struct{}, runtime.GOMAXPROCS(0)),
-		files:  make(map[string]*sourceFile),
-		pkgs:   make(map[*packages.Package]*checkedPackage),
-		wanted: make(map[*packages.Package]bool),
+		fset:    token.NewFileSet(),
+		sizes:   types.SizesFor("gc", architecture(cfg.Env)),
+		slots:   make(chan struct{}, runtime.GOMAXPROCS(0)),
+		files:   make(map[string]*sourceFile),
+		pkgs:    make(map[*packages.Package]*checkedPackage),
+		listed:  listed,
+		reaches: make(map[*packages.Package]bool),
+		unsure:  make(map[*packages.Package]bool),
+		flat:    make(map[*types.Interface]*flatInterface),
 	}
 }
 
@@ -80,7 +87,7 @@ func (s *source) check(p *packages.Package) *checkedPackage {
 	s.mu.Lock()
 	c := s.pkgs[p]
 	if c == nil {
-		c = &checkedPackage{}
+		c = &checkedPackage{pkg: p}
 		s.pkgs[p] = c
 	}
 	s.mu.Unlock()
@@ -141,9 +148,9 @@ func (s *source) checkFiles(p *packages.Package, c *checkedPackage) {
 	if isOurs(p) {
 		c.info = &types.Info{Defs: make(map[*ast.Ident]types.Object)}
 	}
-	var syntax []*ast.File
-	for _, f := range c.files {
-		syntax = append(syntax, f.syntax)
+	syntax := withDecorators(c.files)
+	if !isOurs(p) {
+		syntax = syntaxOf(c.files)
 	}
 	c.types, _ = conf.Check(p.PkgPath, s.fset, syntax, c.info) // the error is the first of s.errs
 }
@@ -152,7 +159,12 @@ func (s *source) checkFiles(p *packages.Package, c *checkedPackage) {
 func (s *source) imported(p *packages.Package, c *checkedPackage, path string) (*types.Package, error) {
 	imported := p.Imports[path]
 	switch {
-	case imported == nil:
+	case imported == nil: // left out of a cycle
+		for _, err := range p.Errors {
+			if strings.HasPrefix(err.Msg, "import cycle") {
+				return nil, errors.New(err.Msg)
+			}
+		}
 		return nil, fmt.Errorf("no package %s", path)
 	case !slices.Contains(c.needs, imported):
 		unused := types.NewPackage(path, imported.Name)

@@ -53,7 +53,7 @@ func (s *source) read(p *packages.Package, path string) *sourceFile {
 		f.src, f.readErr = os.ReadFile(path)
 		if f.ours {
 			f.generated = isGenerated(path, f.src)
-			f.marked = !f.generated && mayHaveDirectives(f.src)
+			f.marked = !f.generated && (f.readErr != nil || mayHaveDirectives(f.src)) // nobody knows what an unreadable file has
 		}
 	})
 	return f

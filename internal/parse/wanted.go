@@ -3,23 +3,29 @@ package parse
 import (
 	"bytes"
 	"go/ast"
+	"os"
+	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/packages"
 )
 
-// isWanted reports whether the package may have annotated interfaces: it has directives, or embeds an interface of
-// another package of its module that has.
+// isWanted reports whether the package may have annotated interfaces: it has directives, or it embeds something that may
+// come from another package that has. Whether that brings lines is for the type checker to say, who knows the aliases
+// and defined types on the way. So it is whether the package still needs the output that it has.
 func (s *source) isWanted(p *packages.Package) bool {
-	if wanted, ok := s.wanted[p]; ok {
-		return wanted
-	}
-	wanted := s.isMarked(p) || s.embedsWanted(p)
-	s.wanted[p] = wanted
-	return wanted
+	return s.isMarked(p) || s.hasOutput(p) || s.reachesMarked(p) && s.embedsMarked(p)
+}
+
+func (s *source) hasOutput(p *packages.Package) bool {
+	return slices.ContainsFunc(p.GoFiles, func(path string) bool { return s.read(p, path).generated })
 }
 
 // isMarked reports whether a file of the package may have directives.
 func (s *source) isMarked(p *packages.Package) bool {
+	if !isOurs(p) {
+		return false
+	}
 	for _, path := range p.GoFiles {
 		if s.read(p, path).marked {
 			return true
@@ -28,36 +34,33 @@ func (s *source) isMarked(p *packages.Package) bool {
 	return false
 }
 
-// embedsWanted reports whether an interface of the package embeds one of a wanted package of the module.
-func (s *source) embedsWanted(p *packages.Package) bool {
+// reachesMarked reports whether the package imports one that may have directives, however indirectly.
+func (s *source) reachesMarked(p *packages.Package) bool {
+	if reaches, ok := s.reaches[p]; ok {
+		return reaches
+	}
 	for _, imported := range p.Imports {
-		if !isOurs(imported) || moduleOf(imported) != moduleOf(p) || !s.isWanted(imported) {
-			continue
-		}
-		for _, path := range p.GoFiles {
-			f := s.read(p, path)
-			if f.generated || !bytes.Contains(f.src, []byte("interface")) || !bytes.Contains(f.src, []byte(imported.PkgPath)) {
-				continue // parsing is what takes the time
-			}
-			if embedsFrom(p, s.parse(p, path), imported.PkgPath) {
-				return true
-			}
+		if s.isMarked(imported) || s.reachesMarked(imported) {
+			s.reaches[p] = true
+			return true
 		}
 	}
+	s.reaches[p] = false
 	return false
 }
 
-// embedsFrom reports whether an interface in a file of p embeds a type of the package with the path.
-func embedsFrom(p *packages.Package, f *sourceFile, pkgPath string) bool {
-	for _, spec := range f.syntax.Imports {
-		if pathOf(spec) != pkgPath {
-			continue
+// embedsMarked reports whether an interface of the package embeds a type that may come from a marked package.
+func (s *source) embedsMarked(p *packages.Package) bool {
+	for _, path := range p.GoFiles {
+		f := s.read(p, path)
+		if f.generated || !bytes.Contains(f.src, []byte("interface")) {
+			continue // parsing is what takes the time
 		}
-		name, found := importName(p, spec), false
+		found := s.parse(p, path).parseErr != nil
 		ast.Inspect(f.syntax, func(n ast.Node) bool {
 			if literal, ok := n.(*ast.InterfaceType); ok {
 				for _, field := range literal.Methods.List {
-					found = found || len(field.Names) == 0 && isFrom(name, field.Type)
+					found = found || len(field.Names) == 0 && !s.isForeign(p, f, field.Type)
 				}
 			}
 			return !found
@@ -69,18 +72,90 @@ func embedsFrom(p *packages.Package, f *sourceFile, pkgPath string) bool {
 	return false
 }
 
-// isFrom reports whether a type expression may name a type of the import with the name.
-func isFrom(name string, expr ast.Expr) bool {
-	switch expr := ast.Unparen(expr).(type) {
+// isForeign reports whether an embedded type is of another package that neither is marked nor reaches one that is, as
+// that of io.Reader. It says nothing about a type of the package itself, which may be another name for anything.
+func (s *source) isForeign(p *packages.Package, f *sourceFile, expr ast.Expr) bool {
+	switch x := ast.Unparen(expr).(type) {
 	case *ast.IndexExpr:
-		return isFrom(name, expr.X)
+		expr = x.X // type arguments bring no methods
 	case *ast.IndexListExpr:
-		return isFrom(name, expr.X)
-	case *ast.SelectorExpr:
-		x, ok := expr.X.(*ast.Ident)
-		return ok && x.Name == name
-	case *ast.Ident:
-		return name == "."
+		expr = x.X
+	}
+	selector, ok := ast.Unparen(expr).(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	x, ok := selector.X.(*ast.Ident)
+	if !ok || f.imports[x.Name] == nil {
+		return false
+	}
+	imported := p.Imports[pathOf(f.imports[x.Name])]
+	return imported != nil && len(imported.Errors) == 0 && !s.isMarked(imported) && !s.reachesMarked(imported)
+}
+
+// illegible returns the files with directives that do not parse, of packages that p imports however indirectly: their
+// lines may be meant to hold in p. Files that the declarations of p do not need have not been parsed.
+func (s *source) illegible(p *packages.Package) []*sourceFile {
+	var files []*sourceFile
+	seen := make(map[*packages.Package]bool)
+	var visit func(p *packages.Package)
+	visit = func(p *packages.Package) {
+		for _, imported := range p.Imports {
+			if seen[imported] || !s.isMarked(imported) && !s.reachesMarked(imported) {
+				continue
+			}
+			seen[imported] = true
+			for _, path := range imported.GoFiles {
+				if f := s.files[path]; f != nil && f.marked && f.parseErr != nil {
+					files = append(files, f)
+				}
+			}
+			visit(imported)
+		}
+	}
+	visit(p)
+	return files
+}
+
+// isUnsure reports whether the package, or one of the user's that it imports however indirectly, has mistakes that may
+// hide annotated interfaces: files that do not parse, imports that are missing, or directives that say nothing. What our
+// own output makes the go command complain about hides nothing.
+func (s *source) isUnsure(p *packages.Package) bool {
+	if unsure, ok := s.unsure[p]; ok {
+		return unsure
+	}
+	unsure := s.hasErrors(p)
+	for _, imported := range p.Imports {
+		switch {
+		case unsure:
+		case isOurs(imported):
+			unsure = s.isUnsure(imported)
+		case imported.Module == nil: // missing, or of the standard library
+			unsure = s.hasErrors(imported)
+		}
+	}
+	s.unsure[p] = unsure
+	return unsure
+}
+
+func (s *source) hasErrors(p *packages.Package) bool {
+	errs := p.Errors
+	if p.Dir != "" {
+		errs = slices.Concat(errs, s.listed.errs[p.Dir])
+	}
+	for _, err := range errs {
+		if strings.HasPrefix(err.Msg, "found packages ") {
+			continue // is for the resolver to judge, who does not count our own output
+		}
+		path := s.listed.position(p.Dir, err).Filename
+		if src, readErr := os.ReadFile(path); readErr != nil || !isGenerated(path, src) {
+			return true
+		}
+	}
+	for _, path := range p.GoFiles {
+		if f := s.files[path]; f != nil && (f.parseErr != nil || f.directives != nil && len(f.directives.diags) > 0) {
+			return true
+		}
 	}
 	return false
 }

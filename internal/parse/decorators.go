@@ -1,0 +1,89 @@
+package parse
+
+import (
+	"go/ast"
+	"go/token"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+)
+
+// withDecorators returns the syntax of files together with the decorators that their interfaces may have: a signature may
+// name one, and our own output, which declares them, is stale or not there yet. Which interfaces are annotated is not
+// known before types are, so each type that may be an interface has one. One too many does no harm: if nothing declares
+// it in the end, the compiler says so where it is named.
+func withDecorators(files []*sourceFile) []*ast.File {
+	taken := make(map[string]token.Pos)
+	for _, f := range files {
+		declared(f.syntax, taken)
+	}
+	all := syntaxOf(files)
+	for i, syntax := range all {
+		var decls []ast.Decl
+		for _, decl := range syntax.Decls {
+			if decl, ok := decl.(*ast.GenDecl); ok && decl.Tok == token.TYPE {
+				for _, spec := range decl.Specs {
+					spec := spec.(*ast.TypeSpec)
+					if _, ok := taken[decoratorName(spec.Name.Name)]; !ok && mayBeInterface(spec.Type) {
+						decls = append(decls, decoratorOf(spec))
+					}
+				}
+			}
+		}
+		extended := *syntax // the file may be of other packages, too: those that are recompiled for tests
+		extended.Decls = slices.Concat(syntax.Decls, decls)
+		all[i] = &extended
+	}
+	return all
+}
+
+func syntaxOf(files []*sourceFile) []*ast.File {
+	var syntax []*ast.File
+	for _, f := range files {
+		syntax = append(syntax, f.syntax)
+	}
+	return syntax
+}
+
+func mayBeInterface(expr ast.Expr) bool {
+	switch ast.Unparen(expr).(type) {
+	case *ast.InterfaceType, *ast.Ident, *ast.SelectorExpr, *ast.IndexExpr, *ast.IndexListExpr:
+		return true
+	}
+	return false
+}
+
+// decoratorName returns the name of an interface's decorator: that which package generate gives it.
+func decoratorName(name string) string {
+	if token.IsExported(name) {
+		return "RateLimited" + name
+	}
+	first, size := utf8.DecodeRuneInString(name)
+	return "rateLimited" + string(unicode.ToUpper(first)) + name[size:]
+}
+
+// decoratorOf returns a declaration of the decorator of an interface: a struct that has its methods. It stands nowhere, so
+// that no error in it is taken for one of the user's.
+func decoratorOf(spec *ast.TypeSpec) ast.Decl {
+	var args []ast.Expr
+	if spec.TypeParams != nil {
+		for _, field := range spec.TypeParams.List {
+			for _, name := range field.Names {
+				args = append(args, ast.NewIdent(name.Name))
+			}
+		}
+	}
+	var embedded ast.Expr = ast.NewIdent(spec.Name.Name)
+	switch len(args) {
+	case 0:
+	case 1:
+		embedded = &ast.IndexExpr{X: embedded, Index: args[0]}
+	default:
+		embedded = &ast.IndexListExpr{X: embedded, Indices: args}
+	}
+	return &ast.GenDecl{Tok: token.TYPE, Specs: []ast.Spec{&ast.TypeSpec{
+		Name:       ast.NewIdent(decoratorName(spec.Name.Name)),
+		TypeParams: spec.TypeParams,
+		Type:       &ast.StructType{Fields: &ast.FieldList{List: []*ast.Field{{Type: embedded}}}},
+	}}}
+}

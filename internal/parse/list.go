@@ -1,0 +1,150 @@
+package parse
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// listMode asks the go command for the names of files and the graph of imports, and for nothing that it would have to
+// compile.
+const listMode = packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps |
+	packages.NeedModule | packages.NeedForTest
+
+// listing is what the go command says about the packages that match the patterns.
+type listing struct {
+	dir   string              // from which it names files, absolute
+	roots []*packages.Package // those of the user, each in the variant that has its in-package tests
+
+	// Of all variants in a directory: the go command has some of it for one variant only.
+	errs    map[string][]packages.Error
+	ignored map[string][]string // Go files that other builds have
+}
+
+// list asks the go command for the packages that match the patterns.
+func list(cfg Config, patterns []string) (*listing, error) {
+	conf := &packages.Config{Mode: listMode, Dir: cfg.Dir, Env: cfg.Env, Tests: true}
+	if cfg.Tags != "" {
+		conf.BuildFlags = []string{"-tags=" + cfg.Tags}
+	}
+	listed, err := packages.Load(conf, patterns...)
+	if err != nil {
+		// The go command's own words are behind those of the package that ran it.
+		if _, words, ok := strings.Cut(err.Error(), "stderr: "); ok {
+			err = errors.New(strings.TrimSpace(words))
+		}
+		return nil, err
+	}
+	if err := missing(cfg, patterns, listed); err != nil {
+		return nil, err
+	}
+	dir, err := filepath.Abs(cfg.Dir)
+	if err != nil {
+		return nil, err
+	}
+	l := &listing{dir: dir, errs: make(map[string][]packages.Error), ignored: make(map[string][]string)}
+	tested := make(map[string]bool)
+	for _, p := range listed {
+		l.errs[p.Dir] = append(l.errs[p.Dir], p.Errors...)
+		for _, path := range p.IgnoredFiles {
+			if filepath.Ext(path) == ".go" && !slices.Contains(l.ignored[p.Dir], path) {
+				l.ignored[p.Dir] = append(l.ignored[p.Dir], path)
+			}
+		}
+		if p.ForTest == p.PkgPath {
+			tested[p.PkgPath] = true
+		}
+	}
+	for _, p := range listed {
+		switch {
+		case !isOurs(p): // a pattern such as all matches dependencies, too
+		case len(p.GoFiles) == 0, strings.HasSuffix(p.ID, ".test"): // nothing to read, or the go command's own main
+		case p.ForTest == "" && tested[p.PkgPath]: // read with its tests
+		case p.ForTest != "" && p.PkgPath != p.ForTest && p.PkgPath != p.ForTest+"_test": // recompiled for another's tests
+		default:
+			l.roots = append(l.roots, p)
+		}
+	}
+	slices.SortFunc(l.roots, func(a, b *packages.Package) int { return cmp.Compare(a.PkgPath, b.PkgPath) })
+	return l, nil
+}
+
+// missing returns an error for the packages that the go command did not find, and for patterns without any.
+func missing(cfg Config, patterns []string, listed []*packages.Package) error {
+	var errs []error
+	for _, p := range listed {
+		if len(p.GoFiles) == 0 && len(p.Errors) > 0 {
+			errs = append(errs, errors.New(p.Errors[0].Msg))
+		}
+	}
+	if len(errs) > 0 {
+		return errors.Join(errs...)
+	}
+	for _, pattern := range patterns {
+		if len(listed) == 0 || len(patterns) > 1 && !slices.ContainsFunc(listed, matcher(cfg.Dir, pattern)) {
+			errs = append(errs, fmt.Errorf("%s: no packages", pattern))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// matcher returns a function that reports whether a package can be what the pattern asked for. Only patterns with "..."
+// match nothing without an error from the go command; it has a warning for them, which go/packages does not pass on.
+func matcher(dir, pattern string) func(*packages.Package) bool {
+	start, _, wild := strings.Cut(pattern, "...")
+	if !wild {
+		return func(*packages.Package) bool { return true }
+	}
+	if !strings.HasPrefix(pattern, ".") && !filepath.IsAbs(pattern) {
+		start = strings.TrimSuffix(start, "/")
+		return func(p *packages.Package) bool { return strings.HasPrefix(p.PkgPath, start) }
+	}
+	if !filepath.IsAbs(start) {
+		start = filepath.Join(dir, start)
+	}
+	start = realPath(start)
+	return func(p *packages.Package) bool { return strings.HasPrefix(realPath(p.Dir), start) }
+}
+
+// realPath returns the absolute path of a file or folder without symbolic links, as far as it exists.
+func realPath(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return path
+}
+
+// position returns where an error of the go command is, of a package in dir. Its line is 0 if the error names a file only,
+// and its file "" if it names none.
+func (l *listing) position(dir string, err packages.Error) token.Position {
+	if rest, column, ok := cutLast(err.Pos); ok {
+		if path, line, ok := cutLast(rest); ok {
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(l.dir, path)
+			}
+			return token.Position{Filename: path, Line: line, Column: column}
+		}
+	}
+	// About a file that it cannot place in the build, the go command only says "name.go: what is wrong".
+	if name, _, ok := strings.Cut(err.Msg, ": "); ok && filepath.Base(name) == name && filepath.Ext(name) == ".go" {
+		return token.Position{Filename: filepath.Join(dir, name)}
+	}
+	return token.Position{}
+}
+
+// cutLast splits text at its last colon, behind which there is a number.
+func cutLast(text string) (rest string, number int, ok bool) {
+	i := max(0, strings.LastIndexByte(text, ':'))
+	number, err := strconv.Atoi(text[min(i+1, len(text)):])
+	return text[:i], number, err == nil
+}
