@@ -10,14 +10,23 @@
 --            refill     of a tb: 0 greedy, 1 interval
 --            cost       units, at least 0
 --
--- An algorithm is a table of functions of one bucket's state, the time and the charge. They call nothing of Redis.
+-- An algorithm is a table of functions of one bucket's state, the time and the charge. They call nothing of Redis. A
+-- script begins at its top each time that it is called, so that the tables are made only when they are needed.
 --
 --   read(text)  returns the stored used, mark and part, or nil if the text is not one that it writes
 --   open(b)     brings the state forward to b.now
 --   wait(b, n)  returns the microseconds until n of the used units have come back, 0 < n <= b.used
 --   text(b)     returns what to store, at most 44 bytes: Redis keeps such a string in one piece with its header
 
-local algorithms = {}
+local algorithms = {} -- by their codes, functions that return such a table
+local made = {}
+
+local function algorithm(code)
+  if not made[code] then
+    made[code] = algorithms[code]()
+  end
+  return made[code]
+end
 
 -- The one reading of the clock of a call, in microseconds since 1970, or nil when the server does not know the time:
 -- some compatible servers answer 0.
@@ -37,6 +46,14 @@ local function no_time()
   return redis.error_reply('ERR ratelimit: the server does not know the time')
 end
 
+-- Returns the microseconds since the mark. One that lies in the future is moved to now.
+local function elapsed(b)
+  if b.mark > b.now then -- the server's clock was set back
+    b.mark, b.ahead = b.now, true
+  end
+  return b.now - b.mark
+end
+
 -- A bucket with its charge, as it stands at the time now. Its state is
 --
 --   used  units taken that have not come back; 0 is as new
@@ -49,7 +66,7 @@ local function bucket(i, now)
   local at = 6 * i
   local b = {
     key = KEYS[i],
-    algorithm = algorithms[ARGV[at - 5]],
+    algorithm = algorithm(ARGV[at - 5]),
     count = tonumber(ARGV[at - 4]),
     period = tonumber(ARGV[at - 3]),
     capacity = tonumber(ARGV[at - 2]),
@@ -70,12 +87,7 @@ local function bucket(i, now)
   if not (used and mark and part and used <= 1000000000 and mark < EXACT and part < EXACT) then
     return b, redis.error_reply('ERR ratelimit: unreadable state')
   end
-  b.stored, b.used, b.part = true, used, part
-  if mark > now then -- the server's clock was set back
-    b.ahead = true
-  else
-    b.mark = mark
-  end
+  b.stored, b.used, b.mark, b.part = true, used, mark, part
   b.algorithm.open(b)
   if b.used <= 0 then
     b.used, b.mark, b.part = 0, now, 0

@@ -1,23 +1,25 @@
 -- Fixed window (fw), the counter with an expiry of Redis's documentation of INCR: count units in a window of one
 -- period, which starts at the first admitted charge. mark is the start of the window, part is 0.
 
-algorithms.fw = {
-  read = function(text)
-    local used, mark = string.match(text, '^(%d+) (%d+)$')
-    return tonumber(used), tonumber(mark), 0
-  end,
+function algorithms.fw()
+  return {
+    read = function(text)
+      local used, mark = string.match(text, '^(%d+) (%d+)$')
+      return tonumber(used), tonumber(mark), 0
+    end,
 
-  open = function(b)
-    if b.now - b.mark >= b.period then
-      b.used = 0
-    end
-  end,
+    open = function(b)
+      if elapsed(b) >= b.period then
+        b.used = 0
+      end
+    end,
 
-  wait = function(b)
-    return b.period - (b.now - b.mark)
-  end,
+    wait = function(b)
+      return b.period - (b.now - b.mark)
+    end,
 
-  text = function(b)
-    return string.format('%d %d', b.used, b.mark)
-  end,
-}
+    text = function(b)
+      return string.format('%d %d', b.used, b.mark)
+    end,
+  }
+end
