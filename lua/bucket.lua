@@ -3,7 +3,7 @@
 -- A charge is one key and six arguments:
 --
 --   KEYS[i]  the bucket's key
---   ARGV     algorithm  tb or fw, see below
+--   ARGV     algorithm  tb, fw or lb, see below
 --            count      units per period, 1 to 10^9 and at most period
 --            period     microseconds, 1000 to 87600 hours
 --            capacity   units, 1 to 10^9; capacity * period / count is at most 100 years
@@ -58,7 +58,7 @@ end
 --
 --   used  units taken that have not come back; 0 is as new
 --   mark  microseconds since 1970; what of, the algorithm says
---   part  a fraction of a unit; how much, the algorithm says
+--   part  a remainder; what of, the algorithm says
 --
 -- and never configuration, so that a changed limit holds from the next call and keeps what was used.
 -- The second result is an error reply when there is a text that cannot be read.
@@ -77,7 +77,7 @@ local function bucket(i, now)
     mark = now,
     part = 0,
     stored = false, -- whether the key exists
-    ahead = false, -- whether the stored mark lies in the future
+    ahead = false, -- whether the stored state is one that only the future, or a lower capacity, explains
   }
   local text = redis.call('GET', b.key)
   if not text then

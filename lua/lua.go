@@ -14,7 +14,7 @@ var (
 	Refund = shared + refund
 )
 
-var shared = arithmetic + bucket + tokenBucket + fixedWindow
+var shared = arithmetic + bucket + tokenBucket + fixedWindow + leakyBucket
 
 // What follows is in the order in which a script needs it: a local of Lua is known below its definition only.
 var (
@@ -26,6 +26,8 @@ var (
 	tokenBucket string
 	//go:embed fixed_window.lua
 	fixedWindow string
+	//go:embed leaky_bucket.lua
+	leakyBucket string
 
 	//go:embed take.lua
 	take string

@@ -8,8 +8,8 @@
 --             or an error, before anything was written
 --
 -- A refused call changes nothing, with two exceptions: a key gets the time to live that it lacks, and a state from the
--- future, which a clock that was set back leaves behind, is moved to the present. Otherwise nothing would come back
--- until the clock is where it was.
+-- future, which a clock that was set back leaves behind, is moved to the present, as is a leaky bucket that holds more
+-- than its capacity. Otherwise nothing would come back until the clock is where it was.
 
 local now = clock()
 if not now then

@@ -9,6 +9,12 @@
 -- More tokens out than there are, after capacity was lowered, are as many as there are: the bucket is empty, and no
 -- one waits longer than it takes to fill.
 
+-- Returns the microseconds until n units have come back, count of them each period, of which part has already done so.
+local function refill_wait(b, n)
+  local whole, rest = muldiv(b.period, n, b.count)
+  return whole + divup(rest - b.part, b.count)
+end
+
 function algorithms.tb()
   return {
     read = function(text)
@@ -40,8 +46,7 @@ function algorithms.tb()
       if b.interval then
         return divup(n, b.count) * b.period - (b.now - b.mark)
       end
-      local whole, rest = muldiv(b.period, n, b.count)
-      return whole + divup(rest - b.part, b.count)
+      return refill_wait(b, n)
     end,
 
     text = function(b)

@@ -30,6 +30,11 @@ const (
 	// FixedWindow admits Count in a window of one Period that starts at the first admitted call. Any span of one
 	// Period admits at most 2 × Count, around the edge of two windows.
 	FixedWindow
+	// LeakyBucket holds up to Burst units and starts empty. A call pours its cost in, and is refused if that would
+	// overflow; Count units drain each Period, continuously. Any span of one Period admits at most Burst + Count. Its
+	// answers are those of a [Greedy] [TokenBucket], its state is the smallest: the time at which it will have drained.
+	// When the limit changes, it drains at the same time as before.
+	LeakyBucket
 )
 
 // algorithms holds what is to be known of each Algorithm by its value.
@@ -39,6 +44,7 @@ var algorithms = [...]struct {
 }{
 	TokenBucket: {"token-bucket", true},
 	FixedWindow: {"fixed-window", false},
+	LeakyBucket: {"leaky-bucket", true},
 }
 
 // String returns the algorithm's name as the directive spells it, e.g. "token-bucket".
@@ -80,7 +86,7 @@ type Limit struct {
 	Algorithm Algorithm
 	Count     int64         // units per Period, 1 to 1,000,000,000
 	Period    time.Duration // 1ms to 87600h (ten years), in whole microseconds
-	Burst     int64         // capacity of a TokenBucket, 1 to 1,000,000,000; 0 means Count
+	Burst     int64         // capacity of a TokenBucket or LeakyBucket, 1 to 1,000,000,000; 0 means Count
 	Refill    Refill        // of a TokenBucket
 }
 
@@ -93,7 +99,8 @@ const (
 	maxRefill = 100 * 365 * 24 * time.Hour
 )
 
-// Capacity returns the most that one call can take at once: Burst for a [TokenBucket] that has one, Count otherwise.
+// Capacity returns the most that one call can take at once: Burst for a [TokenBucket] or [LeakyBucket] that has one,
+// Count otherwise.
 func (l Limit) Capacity() int64 {
 	if l.Burst > 0 {
 		return l.Burst

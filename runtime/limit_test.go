@@ -24,6 +24,7 @@ func TestLimitValidate(t *testing.T) {
 		{"1.5 s", ratelimit.Limit{Count: 1, Period: 1500 * time.Millisecond}, ""}, // U05
 		{"interval", ratelimit.Limit{Count: 5, Period: time.Second, Burst: 20, Refill: ratelimit.Interval}, ""},
 		{"fixed window", ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 5, Period: time.Second}, ""},
+		{"leaky bucket", ratelimit.Limit{Algorithm: ratelimit.LeakyBucket, Count: 5, Period: time.Second, Burst: 2}, ""},
 		{"3e9 a day", ratelimit.Limit{Count: 3_000_000_000, Period: day}, // U03
 			"ratelimit: Limit.Count is 3000000000: want 1 to 1000000000"},
 
@@ -53,6 +54,11 @@ func TestLimitValidate(t *testing.T) {
 			"refill of a window",
 			ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 1, Period: time.Second, Refill: ratelimit.Interval},
 			"ratelimit: Limit.Refill is interval: fixed-window has no refill",
+		},
+		{
+			"refill of a leaky bucket",
+			ratelimit.Limit{Algorithm: ratelimit.LeakyBucket, Count: 1, Period: time.Second, Refill: ratelimit.Interval},
+			"ratelimit: Limit.Refill is interval: leaky-bucket has no refill",
 		},
 		{
 			"unknown refill",
@@ -92,6 +98,7 @@ func TestNamesAreThoseOfTheDirective(t *testing.T) {
 	for want, got := range map[string]string{
 		"token-bucket": ratelimit.TokenBucket.String(),
 		"fixed-window": ratelimit.FixedWindow.String(),
+		"leaky-bucket": ratelimit.LeakyBucket.String(),
 		"greedy":       ratelimit.Greedy.String(),
 		"interval":     ratelimit.Interval.String(),
 	} {

@@ -45,6 +45,7 @@ func keyOf(l *parse.Limit, method string) string {
 var algorithms = map[annotations.Algorithm]struct{ constant, words string }{
 	annotations.TokenBucket: {"TokenBucket", "token bucket"},
 	annotations.FixedWindow: {"FixedWindow", "fixed window"},
+	annotations.LeakyBucket: {"LeakyBucket", "leaky bucket"},
 }
 
 // guardCall is the call that makes the method's guard.

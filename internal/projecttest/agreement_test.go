@@ -14,13 +14,14 @@ import (
 // The generator and the runtime each have their own check of a limit, since neither imports the other. What one
 // accepts and the other refuses would be a decorator that fails at its first call.
 func TestGeneratorAndRuntimeAgreeOnValidLimits(t *testing.T) {
+	algorithms := []ratelimit.Algorithm{ratelimit.TokenBucket, ratelimit.FixedWindow, ratelimit.LeakyBucket}
 	rapid.Check(t, func(t *rapid.T) {
 		number := func(label string) int64 { // every magnitude, and many an edge
 			base := rapid.SampledFrom([]int64{0, 1, 1000, 1 << 16, 1_000_000, 1 << 26, 86_400_000, 1_000_000_000}).Draw(t, label)
 			return max(0, base+rapid.Int64Range(-2, 2).Draw(t, label+" offset"))
 		}
 		limit := ratelimit.Limit{
-			Algorithm: rapid.SampledFrom([]ratelimit.Algorithm{ratelimit.TokenBucket, ratelimit.FixedWindow}).Draw(t, "algorithm"),
+			Algorithm: rapid.SampledFrom(algorithms).Draw(t, "algorithm"),
 			Count:     number("count"),
 			Period:    time.Duration(rapid.SampledFrom([]int64{0, 1, 2, 999, 1000, 86_400_000, 366 * 86_400_000}).Draw(t, "ms")) * time.Millisecond,
 			Refill:    rapid.SampledFrom([]ratelimit.Refill{ratelimit.Greedy, ratelimit.Interval}).Draw(t, "refill"),

@@ -7,13 +7,13 @@ import (
 )
 
 // bucket is the state of one. It holds no configuration, so that a changed limit holds from the next call and keeps what
-// was used. A bucket with used 0 is as new.
+// was used. As it stands at some time, a bucket with used 0 is as new; what is kept of it in between may look otherwise.
 //
 // What follows is what the scripts of package lua do in Redis, step by step, so that both give the same answer.
 type bucket struct {
 	used int64 // units taken that have not come back
 	mark int64 // a time in microseconds of the store's clock; what of, the algorithm says
-	part int64 // a fraction of a unit; how much, the algorithm says
+	part int64 // a remainder; what of, the algorithm says
 }
 
 // limit is a ratelimit.Limit in the units of the arithmetic. It is valid.
@@ -38,19 +38,27 @@ func limitOf(l *ratelimit.Limit) limit {
 // never is the wait for what no wait can help.
 const never int64 = -1
 
-// at returns the bucket as it stands at the time now, which is not before its mark.
-func (b bucket) at(now int64, l *limit) bucket {
-	if b.used == 0 {
-		return bucket{mark: now}
-	}
+// at returns the bucket, of which b was kept, as it stands at the time now, which is not before that. A bucket that is
+// over its limit must be kept as it is returned, or nothing comes back until it would no longer be.
+func (b bucket) at(now int64, l *limit) (_ bucket, over bool) {
 	switch l.algorithm {
 	case ratelimit.TokenBucket:
 		b = b.refilled(now, l)
 	case ratelimit.FixedWindow:
 		b = b.inWindow(now, l)
+	case ratelimit.LeakyBucket:
+		b, over = b.drained(now, l)
 	}
 	if b.used <= 0 {
-		return bucket{mark: now}
+		return bucket{mark: now}, false
+	}
+	return b, over
+}
+
+// kept returns what to keep of a bucket that is as of now.
+func (b bucket) kept(now int64, l *limit) bucket {
+	if l.algorithm == ratelimit.LeakyBucket {
+		return b.arrival(now, l)
 	}
 	return b
 }

@@ -34,6 +34,7 @@ type visit struct {
 	limit      limit
 	index      int32  // of the entry, or -1 if there is none
 	bucket     bucket // as it stands at the time of the call
+	over       bool   // see bucket.at
 	retry      int64  // see bucket.retry
 }
 
@@ -48,16 +49,17 @@ func (v *visit) open(names []byte, now int64) {
 	v.index = i
 	// An expired entry that has not been swept is as new whatever the limit is now. In Redis it would be gone.
 	if e := &v.shard.entries[i]; now < e.expires {
-		v.bucket = e.bucket.at(now, &v.limit)
+		v.bucket, v.over = e.bucket.at(now, &v.limit)
 	}
 }
 
-func (v *visit) save(names []byte, expires int64) {
+// save keeps the bucket as it now stands, until it is as new.
+func (v *visit) save(names []byte, now, reset int64) {
 	if v.index < 0 {
 		v.index = v.shard.add(string(names[v.start:v.end]))
 	}
 	e := &v.shard.entries[v.index]
-	e.bucket, e.expires = v.bucket, expires
+	e.bucket, e.expires = v.bucket.kept(now, &v.limit), now+reset
 }
 
 // extend keeps the bucket for longer if its limit has become slower since it was saved.

@@ -73,10 +73,10 @@ func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []
 		}
 		reset := v.bucket.reset(now, &v.limit)
 		switch {
+		case refused && v.over, !refused && cost > 0:
+			v.save(names, now, reset)
 		case refused:
 			v.extend(now + reset)
-		case cost > 0:
-			v.save(names, now+reset)
 		}
 		results[i] = v.result(reset)
 	}
@@ -115,13 +115,14 @@ func (s *Store) Refund(ctx context.Context, charges []ratelimit.Charge) error {
 	now := s.lock(shards)
 	for i := range visits {
 		v, cost := &visits[i], charges[i].Cost
+		if cost == 0 {
+			continue
+		}
 		v.open(names, now)
-		switch {
-		case cost == 0:
-		case v.bucket.used > cost:
-			v.bucket.used -= cost
-			v.save(names, now+v.bucket.reset(now, &v.limit))
-		default:
+		v.bucket.used -= min(cost, v.bucket.used)
+		if v.bucket.used > 0 {
+			v.save(names, now, v.bucket.reset(now, &v.limit))
+		} else {
 			v.remove()
 		}
 	}

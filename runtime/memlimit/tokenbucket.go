@@ -29,7 +29,8 @@ func (b bucket) refilled(now int64, l *limit) bucket {
 	return bucket{used: b.used - back, mark: now, part: part}
 }
 
-// refillWait returns the microseconds until n tokens have come back to a bucket that is as of now.
+// refillWait returns the microseconds until n tokens have come back to a token bucket, or units have drained from a leaky
+// one, that is as of now.
 func (b bucket) refillWait(n, now int64, l *limit) int64 {
 	if l.refill == ratelimit.Interval {
 		return divup(n, l.count)*l.period - (now - b.mark)

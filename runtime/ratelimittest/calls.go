@@ -31,6 +31,7 @@ var calls = []struct {
 	{"a context that has ended is an error", endedContext},
 	{"admits what it should however many call", manyCallers},
 	{"saturated, a bucket admits burst and rate", saturation},
+	{"no span of a period admits more than the algorithm says", spans},
 	{"resets and takes at the same time", resetRace},
 }
 
@@ -104,6 +105,7 @@ func ownBuckets(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
 		{Key: []byte("ab:c"), Name: "x", Limit: limit},
 		{Key: []byte("a:bc"), Name: "y", Limit: limit},
 		{Key: []byte("a:bc"), Name: "x", Limit: window(1, time.Hour)},
+		{Key: []byte("a:bc"), Name: "x", Limit: leak(1, time.Hour, 0)},
 		{Key: []byte("a:bcx"), Name: "", Limit: limit},
 		{Key: []byte("a:bc"), Name: "xx", Limit: limit},
 		{Key: []byte("xa:bc"), Name: "x", Limit: limit},
@@ -145,7 +147,7 @@ func keyOfCaller(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
 
 // U05
 func freeCharge(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
-	for _, limit := range []ratelimit.Limit{tokens(1, time.Hour), window(1, time.Hour)} {
+	for _, limit := range []ratelimit.Limit{tokens(1, time.Hour), window(1, time.Hour), leak(1, time.Hour, 0)} {
 		free, one := charge("free", limit, 0), charge("free", limit, 1)
 		expect(t, store, "take", free, ratelimit.Result{Allowed: true, Limit: 1, Remaining: 1})
 		expect(t, store, "take", one, ratelimit.Result{Allowed: true, Limit: 1, ResetAfter: time.Hour})
@@ -160,9 +162,10 @@ func resets(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
 	charges := []ratelimit.Charge{
 		charge("reset", tokens(5, time.Minute), 5),
 		charge("reset", window(5, time.Minute), 5),
+		charge("reset", leak(5, time.Minute, 0), 5),
 		charge("never used", window(5, time.Minute), 5),
 	}
-	for _, c := range charges[:2] {
+	for _, c := range charges[:3] {
 		expect(t, store, "take", c, ratelimit.Result{Allowed: true, Limit: 5, ResetAfter: time.Minute})
 	}
 	if err := store.Reset(t.Context(), charges); err != nil {
@@ -253,7 +256,10 @@ func endedContext(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
 // S18, S19
 func manyCallers(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
 	const callers, each = 32, 20
-	for _, limit := range []ratelimit.Limit{tokens(100, time.Hour), interval(100, time.Hour, 100), window(100, time.Hour)} {
+	limits := []ratelimit.Limit{
+		tokens(100, time.Hour), interval(100, time.Hour, 100), window(100, time.Hour), leak(100, time.Hour, 0),
+	}
+	for _, limit := range limits {
 		own := charge(fmt.Sprintf("%v %v", limit.Algorithm, limit.Refill), limit, 1)
 		shared := charge("shared", window(1_000_000, time.Hour), 1)
 		var admitted atomic.Int64
@@ -279,7 +285,7 @@ func manyCallers(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
 		}
 	}
 	expect(t, store, "peek", charge("shared", window(1_000_000, time.Hour), 1),
-		ratelimit.Result{Allowed: true, Limit: 1_000_000, Remaining: 1_000_000 - 300, ResetAfter: time.Hour})
+		ratelimit.Result{Allowed: true, Limit: 1_000_000, Remaining: 1_000_000 - 400, ResetAfter: time.Hour})
 }
 
 // R04: called as early as it says each time, a bucket admits its burst and then its rate.
@@ -296,28 +302,36 @@ func saturation(t *testing.T, store ratelimit.Store, advance func(time.Duration)
 		{999_983, time.Second / 1000, 1000}, // one each 1.000017 µs
 	}
 	for _, test := range tests {
-		c := charge(fmt.Sprint("rate ", test.rate), burst(test.rate, time.Second, 2), 1)
-		var now time.Duration
-		var admitted int64
-		for now < test.span {
-			result, err := call(t, store, "take", c)
-			if err != nil {
-				t.Fatal(err)
+		for _, limit := range []ratelimit.Limit{burst(test.rate, time.Second, 2), leak(test.rate, time.Second, 2)} {
+			if n := saturate(t, store, advance, limit, test.span); n != test.admitted {
+				t.Errorf("%v, %d per second admits %d in %v: want %d", limit.Algorithm, test.rate, n, test.span, test.admitted)
 			}
-			if result.Allowed {
-				admitted++
-				continue
-			}
-			if result.RetryAfter < us || result.RetryAfter > test.span {
-				t.Fatalf("%d per second: refused with %s", test.rate, show(result))
-			}
-			advance(result.RetryAfter)
-			now += result.RetryAfter
-		}
-		if admitted != test.admitted {
-			t.Errorf("%d per second admits %d in %v: want %d", test.rate, admitted, test.span, test.admitted)
 		}
 	}
+}
+
+// saturate returns how many calls are admitted in a span.
+func saturate(t *testing.T, store ratelimit.Store, advance func(time.Duration), limit ratelimit.Limit, span time.Duration) int64 {
+	t.Helper()
+	c := charge(fmt.Sprint("rate ", limit.Count), limit, 1)
+	var now time.Duration
+	var admitted int64
+	for now < span {
+		result, err := call(t, store, "take", c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result.Allowed {
+			admitted++
+			continue
+		}
+		if result.RetryAfter < us || result.RetryAfter > span {
+			t.Fatalf("%v, %d per second: refused with %s", limit.Algorithm, limit.Count, show(result))
+		}
+		advance(result.RetryAfter)
+		now += result.RetryAfter
+	}
+	return admitted
 }
 
 // R21

@@ -88,7 +88,7 @@ func history(trace []action) string {
 // drawTrace draws calls on few buckets with few limits, so that they meet, and with the costs and pauses at which an
 // answer changes.
 func drawTrace(rt *rapid.T, d direction) []action {
-	m := &model{now: start, buckets: map[bucketName]state{}}
+	m := &model{now: start, buckets: map[bucketName]remembered{}}
 	limits := rapid.SliceOfN(drawLimit(), 1, 3).Draw(rt, "limits")
 	var trace []action
 	last := ratelimit.Result{}
@@ -119,7 +119,7 @@ func drawTrace(rt *rapid.T, d direction) []action {
 
 // forget removes the buckets that no Store remembers.
 func (m *model) forget() {
-	maps.DeleteFunc(m.buckets, func(_ bucketName, b state) bool { return m.now >= b.full+grace.Microseconds() })
+	maps.DeleteFunc(m.buckets, func(_ bucketName, b remembered) bool { return m.now >= b.full+grace.Microseconds() })
 }
 
 func drawLimit() *rapid.Generator[ratelimit.Limit] {
@@ -135,11 +135,13 @@ func drawLimit() *rapid.Generator[ratelimit.Limit] {
 	)
 	return rapid.Custom(func(rt *rapid.T) ratelimit.Limit {
 		l := ratelimit.Limit{Count: number.Draw(rt, "count"), Period: period.Draw(rt, "period")}
-		switch rapid.IntRange(0, 3).Draw(rt, "kind") {
+		switch rapid.IntRange(0, 7).Draw(rt, "kind") {
 		case 0:
 			l.Algorithm = ratelimit.FixedWindow
 			return l
-		case 1:
+		case 1, 2, 3:
+			l.Algorithm = ratelimit.LeakyBucket
+		case 4, 5:
 			l.Refill = ratelimit.Interval
 		}
 		if rapid.Bool().Draw(rt, "has burst") {
@@ -211,8 +213,8 @@ func drawCharges(rt *rapid.T, m *model, limits []ratelimit.Limit) []ratelimit.Ch
 }
 
 func drawCost(rt *rapid.T, m *model, c ratelimit.Charge) int64 {
-	b, capacity := m.open(c), c.Limit.Capacity()
-	left := max(0, capacity-b.used)
+	capacity := c.Limit.Capacity()
+	left := max(0, m.open(c).left())
 	switch rapid.IntRange(0, 9).Draw(rt, "cost") {
 	default:
 		return 1
@@ -223,7 +225,7 @@ func drawCost(rt *rapid.T, m *model, c ratelimit.Charge) int64 {
 	case 5:
 		return left + 1
 	case 6:
-		return b.used
+		return capacity - left
 	case 7:
 		return rapid.Int64Range(1, capacity).Draw(rt, "units")
 	case 8:

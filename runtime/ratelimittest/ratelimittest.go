@@ -5,9 +5,10 @@
 //     in rational numbers, for every valid limit and any cost.
 //   - Waiting for RetryAfter, with nobody else about, is always enough, and one microsecond less never is.
 //   - The charges of a call are decided at one instant, and are charged all or not at all.
-//   - A refused call changes nothing. Nor does Peek, nor a charge of cost 0.
+//   - A refused call changes nothing. Nor does Peek, nor a charge of cost 0. One exception: a leaky bucket that holds more
+//     than its capacity, which was lowered, is just full after a refused call.
 //   - A bucket keeps what was used and no configuration. A changed limit holds from the next call on; an empty bucket
-//     that was made smaller is just empty. A bucket is forgotten when it is as new by the limit that it was last charged
+//     that was made smaller is just empty. A leaky bucket keeps the time at which it will have drained. A bucket is forgotten when it is as new by the limit that it was last charged
 //     with, or last refused by if that takes longer.
 //   - Refund neither lifts a bucket above its capacity nor reaches into a later window. Reset makes as new.
 //   - Key, name and algorithm together name a bucket. Keys are any bytes, and are neither changed nor kept.
@@ -37,7 +38,11 @@ type Test func(t *testing.T, store ratelimit.Store, advance func(time.Duration))
 //
 // One that takes it from a server needs a server whose time can be set.
 func Run(t *testing.T, newStore func(t *testing.T, test Test)) {
-	for _, group := range [][]testCase{tokenBuckets(), fixedWindows(), changedLimits()} {
+	groups := [][]testCase{
+		tokenBuckets(), fixedWindows(), leakyBuckets(),
+		changedLimits(), changedLeakyBuckets(),
+	}
+	for _, group := range groups {
 		for _, c := range group {
 			t.Run(c.name, func(t *testing.T) { newStore(t, c.run) })
 		}
@@ -52,10 +57,13 @@ func Run(t *testing.T, newStore func(t *testing.T, test Test)) {
 
 // RunSetBack tests a Store whose clock can be set back, as a server's can, besides what [Run] tests: the test calls
 // advance with negative durations too. Time that lies in the future then counts as now, so that a clock that was set
-// back locks nobody out, and gives nobody anything.
+// back locks nobody out, and gives nobody anything. Of a leaky bucket, whose time always does, a clock that was set back
+// is calls that filled it: it locks nobody out for longer than a full one.
 func RunSetBack(t *testing.T, newStore func(t *testing.T, test Test)) {
-	for _, c := range setBack() {
-		t.Run(c.name, func(t *testing.T) { newStore(t, c.run) })
+	for _, group := range [][]testCase{setBack(), setBackLeakyBuckets()} {
+		for _, c := range group {
+			t.Run(c.name, func(t *testing.T) { newStore(t, c.run) })
+		}
 	}
 	t.Run("any calls get the answers of the model", func(t *testing.T) {
 		agree(t, newStore, forwardsAndBack)

@@ -111,6 +111,10 @@ func window(count int64, period time.Duration) ratelimit.Limit {
 	return ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: count, Period: period}
 }
 
+func leak(count int64, period time.Duration, burst int64) ratelimit.Limit {
+	return ratelimit.Limit{Algorithm: ratelimit.LeakyBucket, Count: count, Period: period, Burst: burst}
+}
+
 // run does the steps and stops at the first wrong answer.
 func (c testCase) run(t *testing.T, store ratelimit.Store, advance func(time.Duration)) {
 	limit := c.limit

@@ -19,6 +19,7 @@ func BenchmarkTake(b *testing.B) {
 	limits := map[string]ratelimit.Limit{
 		"token-bucket": {Count: 1000, Period: time.Hour, Burst: 1_000_000},
 		"fixed-window": {Algorithm: ratelimit.FixedWindow, Count: 1_000_000, Period: time.Hour},
+		"leaky-bucket": {Algorithm: ratelimit.LeakyBucket, Count: 1000, Period: time.Hour, Burst: 1_000_000},
 	}
 	for name, limit := range limits {
 		for _, callers := range []int{1, 64} {

@@ -77,19 +77,21 @@ func TestWindowsOnTheServersClock(t *testing.T) {
 // S17: tokens come back one by one, not all at the edge of a second.
 func TestRefillOnTheServersClock(t *testing.T) {
 	const span, burst, each = 500 * time.Millisecond, 10, 20 * time.Millisecond
-	limit := ratelimit.Limit{Count: int64(time.Second / each), Period: time.Second, Burst: burst}
-	admitted := 0
-	var end time.Duration
-	for _, d := range hammer(t, limit, span) {
-		end = max(end, d.at)
-		if d.RetryAfter > each || d.ResetAfter > burst*each {
-			t.Fatalf("retry after %v, reset after %v: want at most %v and %v", d.RetryAfter, d.ResetAfter, each, burst*each)
+	for _, algorithm := range []ratelimit.Algorithm{ratelimit.TokenBucket, ratelimit.LeakyBucket} {
+		limit := ratelimit.Limit{Algorithm: algorithm, Count: int64(time.Second / each), Period: time.Second, Burst: burst}
+		admitted := 0
+		var end time.Duration
+		for _, d := range hammer(t, limit, span) {
+			end = max(end, d.at)
+			if d.RetryAfter > each || d.ResetAfter > burst*each {
+				t.Fatalf("%v: retry after %v, reset after %v: want at most %v and %v", algorithm, d.RetryAfter, d.ResetAfter, each, burst*each)
+			}
+			if d.Allowed {
+				admitted++
+			}
 		}
-		if d.Allowed {
-			admitted++
+		if most := burst + int(end/each) + 1; admitted <= burst || admitted > most {
+			t.Errorf("%v: admitted %d in %v: want more than the burst of %d and at most %d", algorithm, admitted, end, burst, most)
 		}
-	}
-	if most := burst + int(end/each) + 1; admitted <= burst || admitted > most {
-		t.Errorf("admitted %d in %v: want more than the burst of %d and at most %d", admitted, end, burst, most)
 	}
 }

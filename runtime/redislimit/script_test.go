@@ -3,6 +3,7 @@ package redislimit_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -131,16 +132,23 @@ func TestUnexpectedReply(t *testing.T) {
 
 // S20, R34: what is stored under the key and is not a state is an error that names the key, and stays.
 func TestForeignValue(t *testing.T) {
-	limits := map[string][]ratelimit.Charge{"rl:{a}:tb:1m": tb("a", 1), "rl:{a}:fw:1m": fw("a", 1)}
+	limits := map[string][]ratelimit.Charge{
+		"rl:{a}:tb:1m": tb("a", 1), "rl:{a}:fw:1m": fw("a", 1), "rl:{a}:lb:1m": lb("a", 1),
+	}
 	texts := []string{
-		"", "0", "garbage", "1", "1 2 3 4", "-1 1 1", "1 -1", "1.5 1 1", "1e3 1 1", "1 1 1 ", " 1 1 1", "0x1 1 1",
-		"1000000001 1 1", "1000000001 1", "1 9007199254740992 1", "1 9007199254740992", "1 1 9007199254740992",
+		"", "garbage", "1 2 3 4", "-1 1 1", "1 -1", "1.5 1 1", "1e3 1 1", "1 1 1 ", " 1 1 1", "0x1 1 1",
+		"1000000001 1 1", "1 9007199254740992 1", "1 9007199254740992", "1 1 9007199254740992",
 		"1 99999999999999999999999999 1", "1 99999999999999999999999999",
+	}
+	own := map[string][]string{ // what another algorithm can read
+		"rl:{a}:tb:1m": {"1", "1 1"},
+		"rl:{a}:fw:1m": {"1", "1 1 1", "1000000001 1"},
+		"rl:{a}:lb:1m": {"1 1 1", "1 ", "-1", "1.5", "9007199254740992", "9007199254740992 1"},
 	}
 	servers(t, func(t *testing.T, server *redis.Client) {
 		store := redislimit.New(server)
 		for key, charges := range limits {
-			for _, text := range texts {
+			for _, text := range slices.Concat(texts, own[key]) {
 				if err := server.Set(t.Context(), key, text, 0).Err(); err != nil {
 					t.Fatal(err)
 				}
@@ -220,7 +228,7 @@ end
 func TestOneReadingOfTheClockACall(t *testing.T) {
 	servers(t, func(t *testing.T, server *redis.Client) {
 		store, _ := clocked(t, server)
-		charges, results := append(tb("a", 1), fw("a", 1)...), make([]ratelimit.Result, 2)
+		charges, results := slices.Concat(tb("a", 1), fw("a", 1), lb("a", 1)), make([]ratelimit.Result, 3)
 		for do, call := range map[string]func() error{
 			"take":   func() error { return store.Take(t.Context(), charges, results) },
 			"peek":   func() error { return store.Peek(t.Context(), charges, results) },

@@ -170,6 +170,8 @@ func code(a ratelimit.Algorithm) string {
 		return "tb"
 	case ratelimit.FixedWindow:
 		return "fw"
+	case ratelimit.LeakyBucket:
+		return "lb"
 	}
 	return a.String() // unknown to the scripts, which then return an error
 }

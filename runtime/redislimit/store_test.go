@@ -53,6 +53,11 @@ func fw(key string, cost int64) []ratelimit.Charge {
 	return []ratelimit.Charge{{Key: []byte(key), Name: "1m", Limit: limit, Cost: cost}}
 }
 
+func lb(key string, cost int64) []ratelimit.Charge {
+	limit := ratelimit.Limit{Algorithm: ratelimit.LeakyBucket, Count: 5, Period: time.Minute}
+	return []ratelimit.Charge{{Key: []byte(key), Name: "1m", Limit: limit, Cost: cost}}
+}
+
 // take fails the test unless the one charge is decided, and returns its result.
 func take(t *testing.T, store ratelimit.Store, charges []ratelimit.Charge) ratelimit.Result {
 	t.Helper()
@@ -70,9 +75,15 @@ func TestKeysAndTexts(t *testing.T) {
 	server.advance(500 * time.Microsecond)
 	take(t, store, tb("testGet:203.0.113.7", 1))
 	take(t, store, fw("testGet:203.0.113.7", 1))
+	take(t, store, lb("testGet:203.0.113.7", 2))
+	thirds := lb("thirds", 1)
+	thirds[0].Limit.Count = 9
+	take(t, store, thirds)
 	want := map[string]string{
 		"rl:{testGet:203.0.113.7}:tb:1m": fmt.Sprintf("3 %d %d", epoch.UnixMicro()+500, 500*5),
 		"rl:{testGet:203.0.113.7}:fw:1m": fmt.Sprintf("1 %d", epoch.UnixMicro()+500),
+		"rl:{testGet:203.0.113.7}:lb:1m": fmt.Sprintf("%d", epoch.UnixMicro()+500+24_000_000),
+		"rl:{thirds}:lb:1m":              fmt.Sprintf("%d 3", epoch.UnixMicro()+500+6_666_667), // three ninths too late
 	}
 	if got := server.Keys(); len(got) != len(want) {
 		t.Errorf("keys are %q: want those of %v", got, want)
@@ -89,7 +100,7 @@ func TestCallsThatChargeNothingLeaveNoKey(t *testing.T) {
 	server := newMini(t)
 	store := redislimit.New(server.client)
 	results := make([]ratelimit.Result, 1)
-	for _, charges := range [][]ratelimit.Charge{tb("a", 1), fw("b", 1)} {
+	for _, charges := range [][]ratelimit.Charge{tb("a", 1), fw("b", 1), lb("c", 1)} {
 		if err := store.Peek(t.Context(), charges, results); err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +121,7 @@ func TestCallsThatChargeNothingLeaveNoKey(t *testing.T) {
 func TestBucketMadeAsNewIsGone(t *testing.T) {
 	server := newMini(t)
 	store := redislimit.New(server.client)
-	for _, charges := range [][]ratelimit.Charge{tb("a", 3), fw("b", 3)} {
+	for _, charges := range [][]ratelimit.Charge{tb("a", 3), fw("b", 3), lb("c", 3)} {
 		take(t, store, charges)
 		if err := store.Refund(t.Context(), charges); err != nil {
 			t.Fatal(err)
@@ -132,7 +143,7 @@ func TestBucketMadeAsNewIsGone(t *testing.T) {
 func TestLostTimeToLiveIsGivenBack(t *testing.T) {
 	server := newMini(t)
 	store := redislimit.New(server.client)
-	for _, charges := range [][]ratelimit.Charge{tb("full", 5), fw("full", 5)} {
+	for _, charges := range [][]ratelimit.Charge{tb("full", 5), fw("full", 5), lb("full", 5)} {
 		key := keyOf(charges[0])
 		take(t, store, charges)
 		server.client.Persist(t.Context(), key)
@@ -176,6 +187,12 @@ func TestStateIsOnePieceInRedis(t *testing.T) {
 	}
 	if bytes, err := client.MemoryUsage(t.Context(), keyOf(c)).Result(); bytes > 128 || err != nil {
 		t.Errorf("the key takes %d bytes, error %v: want at most 128", bytes, err)
+	}
+
+	// A leaky bucket is one number wherever an interval is a whole number of microseconds.
+	take(t, store, lb("a", 1))
+	if encoding, err := client.ObjectEncoding(t.Context(), "rl:{a}:lb:1m").Result(); encoding != "int" || err != nil {
+		t.Errorf("a leaky bucket is kept as %s, error %v: want int", encoding, err)
 	}
 }
 

@@ -1,0 +1,53 @@
+-- Leaky bucket (lb), as the generic cell rate algorithm of ITU-T I.371: holds up to capacity units and starts empty, a
+-- call pours its cost in, count units drain each period, continuously.
+--
+-- It is a greedy token bucket that is kept as one time: mark is the theoretical arrival time, at which the bucket will
+-- have drained, rounded up to a microsecond, and part what was added for that, in 1/count of a microsecond. With another
+-- limit the bucket drains at the same time as before, and holds what drains until then.
+--
+-- A bucket that would hold more than its capacity is full: the capacity was lowered, or the clock was set back, which a
+-- single time cannot tell apart. So a clock that was set back looks like calls that filled the bucket, and never locks
+-- out for longer than a full one.
+
+function algorithms.lb()
+  return {
+    read = function(text)
+      local mark, part = string.match(text, '^%d+$'), 0
+      if not mark then
+        mark, part = string.match(text, '^(%d+) (%d+)$')
+      end
+      return 0, tonumber(mark), tonumber(part)
+    end,
+
+    -- From here on mark is now, and part the progress to the next unit in 1/period of a unit, as in a token bucket.
+    open = function(b)
+      local due = b.mark - b.now
+      b.mark = b.now
+      if due <= 0 then
+        b.used = 0
+        return
+      end
+      local used, rest = muldiv(due, b.count, b.period)
+      local part = (b.part < b.count and b.part or b.count - 1) - rest -- the count may have become lower
+      if part < 0 then
+        used, part = used + 1, part + b.period
+      end
+      if used > b.capacity then
+        used, part, b.ahead = b.capacity, 0, true
+      end
+      b.used, b.part = used, part
+    end,
+
+    wait = refill_wait,
+
+    text = function(b)
+      local whole, rest = muldiv(b.period, b.used, b.count)
+      local up = divup(rest - b.part, b.count)
+      local part = up * b.count - rest + b.part
+      if part == 0 then
+        return string.format('%d', b.now + whole + up)
+      end
+      return string.format('%d %d', b.now + whole + up, part)
+    end,
+  }
+end
