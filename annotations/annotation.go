@@ -45,7 +45,7 @@
 // is full again within 100 years.
 //
 // The generator does not support yet: skip={expr}, refund, wait, fallback, fail, mode, prefetch, expressions in key and
-// cost, and the algorithms sliding-log, sliding-window and concurrency. It says so where they stand.
+// cost, and the algorithms sliding-log and concurrency. It says so where they stand.
 //
 // # Key templates
 //

@@ -3,7 +3,7 @@
 -- A charge is one key and six arguments:
 --
 --   KEYS[i]  the bucket's key
---   ARGV     algorithm  tb, fw or lb, see below
+--   ARGV     algorithm  tb, fw, lb or sw, see below
 --            count      units per period, 1 to 10^9 and at most period
 --            period     microseconds, 1000 to 87600 hours
 --            capacity   units, 1 to 10^9; capacity * period / count is at most 100 years
@@ -13,10 +13,11 @@
 -- An algorithm is a table of functions of one bucket's state, the time and the charge. They call nothing of Redis. A
 -- script begins at its top each time that it is called, so that the tables are made only when they are needed.
 --
---   read(text)  returns the stored used, mark and part, or nil if the text is not one that it writes
---   open(b)     brings the state forward to b.now
---   wait(b, n)  returns the microseconds until n of the used units have come back, 0 < n <= b.used
---   text(b)     returns what to store, at most 44 bytes: Redis keeps such a string in one piece with its header
+--   read(text)     returns the stored used, mark and part, or nil if the text is not one that it writes
+--   open(b)        brings the state forward to b.now
+--   wait(b, n)     returns the microseconds until n of the used units have come back, 0 < n <= b.used
+--   refundable(b)  returns how many of the used units a refund may give back; without the function, all
+--   text(b)        returns what to store, at most 44 bytes: Redis keeps such a string in one piece with its header
 
 local algorithms = {} -- by their codes, functions that return such a table
 local made = {}

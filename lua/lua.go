@@ -14,7 +14,7 @@ var (
 	Refund = shared + refund
 )
 
-var shared = arithmetic + bucket + tokenBucket + fixedWindow + leakyBucket
+var shared = arithmetic + bucket + tokenBucket + fixedWindow + leakyBucket + slidingWindow
 
 // What follows is in the order in which a script needs it: a local of Lua is known below its definition only.
 var (
@@ -28,6 +28,8 @@ var (
 	fixedWindow string
 	//go:embed leaky_bucket.lua
 	leakyBucket string
+	//go:embed sliding_window.lua
+	slidingWindow string
 
 	//go:embed take.lua
 	take string

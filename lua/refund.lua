@@ -20,11 +20,14 @@ end
 
 for i = 1, #KEYS do
   local b = buckets[i]
-  if b.cost > 0 and b.used > b.cost then
-    b.used = b.used - b.cost
-    store(b, reset(b))
-  elseif b.cost > 0 and b.stored then
-    redis.call('DEL', b.key)
+  if b.cost > 0 then
+    local refundable = b.algorithm.refundable and b.algorithm.refundable(b) or b.used
+    b.used = b.used - math.min(b.cost, refundable)
+    if b.used > 0 then
+      store(b, reset(b))
+    elseif b.stored then
+      redis.call('DEL', b.key)
+    end
   end
 end
 return redis.status_reply('OK')

@@ -30,6 +30,10 @@ const (
 	// FixedWindow admits Count in a window of one Period that starts at the first admitted call. Any span of one
 	// Period admits at most 2 × Count, around the edge of two windows.
 	FixedWindow
+	// SlidingWindow admits Count in the last Period, as estimated from two counters: windows follow each other from 1970
+	// on, and units of the previous one count for the share of it that is not yet a Period ago, rounded up. Any span of
+	// one Period admits less than 2 × Count, and near to that only after a burst at the very end of a window.
+	SlidingWindow
 	// LeakyBucket holds up to Burst units and starts empty. A call pours its cost in, and is refused if that would
 	// overflow; Count units drain each Period, continuously. Any span of one Period admits at most Burst + Count. Its
 	// answers are those of a [Greedy] [TokenBucket], its state is the smallest: the time at which it will have drained.
@@ -42,9 +46,10 @@ var algorithms = [...]struct {
 	name  string // as in the directive
 	burst bool   // whether Limit.Burst is its to use
 }{
-	TokenBucket: {"token-bucket", true},
-	FixedWindow: {"fixed-window", false},
-	LeakyBucket: {"leaky-bucket", true},
+	TokenBucket:   {"token-bucket", true},
+	FixedWindow:   {"fixed-window", false},
+	SlidingWindow: {"sliding-window", false},
+	LeakyBucket:   {"leaky-bucket", true},
 }
 
 // String returns the algorithm's name as the directive spells it, e.g. "token-bucket".

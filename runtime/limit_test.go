@@ -24,6 +24,7 @@ func TestLimitValidate(t *testing.T) {
 		{"1.5 s", ratelimit.Limit{Count: 1, Period: 1500 * time.Millisecond}, ""}, // U05
 		{"interval", ratelimit.Limit{Count: 5, Period: time.Second, Burst: 20, Refill: ratelimit.Interval}, ""},
 		{"fixed window", ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 5, Period: time.Second}, ""},
+		{"sliding window", ratelimit.Limit{Algorithm: ratelimit.SlidingWindow, Count: 5, Period: time.Second}, ""},
 		{"leaky bucket", ratelimit.Limit{Algorithm: ratelimit.LeakyBucket, Count: 5, Period: time.Second, Burst: 2}, ""},
 		{"3e9 a day", ratelimit.Limit{Count: 3_000_000_000, Period: day}, // U03
 			"ratelimit: Limit.Count is 3000000000: want 1 to 1000000000"},
@@ -54,6 +55,11 @@ func TestLimitValidate(t *testing.T) {
 			"refill of a window",
 			ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 1, Period: time.Second, Refill: ratelimit.Interval},
 			"ratelimit: Limit.Refill is interval: fixed-window has no refill",
+		},
+		{
+			"burst of a sliding window",
+			ratelimit.Limit{Algorithm: ratelimit.SlidingWindow, Count: 1, Period: time.Second, Burst: 2},
+			"ratelimit: Limit.Burst is 2: sliding-window has no burst",
 		},
 		{
 			"refill of a leaky bucket",
@@ -96,11 +102,12 @@ func TestLimitValidate(t *testing.T) {
 
 func TestNamesAreThoseOfTheDirective(t *testing.T) {
 	for want, got := range map[string]string{
-		"token-bucket": ratelimit.TokenBucket.String(),
-		"fixed-window": ratelimit.FixedWindow.String(),
-		"leaky-bucket": ratelimit.LeakyBucket.String(),
-		"greedy":       ratelimit.Greedy.String(),
-		"interval":     ratelimit.Interval.String(),
+		"token-bucket":   ratelimit.TokenBucket.String(),
+		"fixed-window":   ratelimit.FixedWindow.String(),
+		"sliding-window": ratelimit.SlidingWindow.String(),
+		"leaky-bucket":   ratelimit.LeakyBucket.String(),
+		"greedy":         ratelimit.Greedy.String(),
+		"interval":       ratelimit.Interval.String(),
 	} {
 		if got != want {
 			t.Errorf("String() = %q, want %q", got, want)

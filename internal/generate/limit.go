@@ -43,9 +43,10 @@ func keyOf(l *parse.Limit, method string) string {
 
 // algorithms are those that the runtime has, with their constants and their names in prose.
 var algorithms = map[annotations.Algorithm]struct{ constant, words string }{
-	annotations.TokenBucket: {"TokenBucket", "token bucket"},
-	annotations.FixedWindow: {"FixedWindow", "fixed window"},
-	annotations.LeakyBucket: {"LeakyBucket", "leaky bucket"},
+	annotations.TokenBucket:   {"TokenBucket", "token bucket"},
+	annotations.FixedWindow:   {"FixedWindow", "fixed window"},
+	annotations.SlidingWindow: {"SlidingWindow", "sliding window"},
+	annotations.LeakyBucket:   {"LeakyBucket", "leaky bucket"},
 }
 
 // guardCall is the call that makes the method's guard.

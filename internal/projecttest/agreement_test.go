@@ -14,7 +14,7 @@ import (
 // The generator and the runtime each have their own check of a limit, since neither imports the other. What one
 // accepts and the other refuses would be a decorator that fails at its first call.
 func TestGeneratorAndRuntimeAgreeOnValidLimits(t *testing.T) {
-	algorithms := []ratelimit.Algorithm{ratelimit.TokenBucket, ratelimit.FixedWindow, ratelimit.LeakyBucket}
+	algorithms := []ratelimit.Algorithm{ratelimit.TokenBucket, ratelimit.FixedWindow, ratelimit.SlidingWindow, ratelimit.LeakyBucket}
 	rapid.Check(t, func(t *rapid.T) {
 		number := func(label string) int64 { // every magnitude, and many an edge
 			base := rapid.SampledFrom([]int64{0, 1, 1000, 1 << 16, 1_000_000, 1 << 26, 86_400_000, 1_000_000_000}).Draw(t, label)

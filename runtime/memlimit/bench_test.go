@@ -18,6 +18,7 @@ func BenchmarkTake(b *testing.B) {
 	}{
 		{"token-bucket", ratelimit.Limit{Count: 1000, Period: time.Hour, Burst: 500_000_000}},
 		{"fixed-window", ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 1_000_000_000, Period: time.Hour}},
+		{"sliding-window", ratelimit.Limit{Algorithm: ratelimit.SlidingWindow, Count: 1_000_000_000, Period: time.Hour}},
 		{"leaky-bucket", ratelimit.Limit{Algorithm: ratelimit.LeakyBucket, Count: 1000, Period: time.Hour, Burst: 500_000_000}},
 	}
 	for _, l := range limits {

@@ -46,6 +46,8 @@ func (b bucket) at(now int64, l *limit) (_ bucket, over bool) {
 		b = b.refilled(now, l)
 	case ratelimit.FixedWindow:
 		b = b.inWindow(now, l)
+	case ratelimit.SlidingWindow:
+		b = b.slid(now, l)
 	case ratelimit.LeakyBucket:
 		b, over = b.drained(now, l)
 	}
@@ -57,7 +59,10 @@ func (b bucket) at(now int64, l *limit) (_ bucket, over bool) {
 
 // kept returns what to keep of a bucket that is as of now.
 func (b bucket) kept(now int64, l *limit) bucket {
-	if l.algorithm == ratelimit.LeakyBucket {
+	switch l.algorithm {
+	case ratelimit.SlidingWindow:
+		b.used = b.current(l)
+	case ratelimit.LeakyBucket:
 		return b.arrival(now, l)
 	}
 	return b
@@ -65,10 +70,21 @@ func (b bucket) kept(now int64, l *limit) bucket {
 
 // wait returns the microseconds until n of the used units have come back; n is from 1 to used.
 func (b bucket) wait(n, now int64, l *limit) int64 {
-	if l.algorithm == ratelimit.FixedWindow {
+	switch l.algorithm {
+	case ratelimit.FixedWindow:
 		return b.windowEnd(now, l)
+	case ratelimit.SlidingWindow:
+		return b.slideWait(n, now, l)
 	}
 	return b.refillWait(n, now, l)
+}
+
+// refundable returns how many of the used units a refund may give back.
+func (b bucket) refundable(l *limit) int64 {
+	if l.algorithm == ratelimit.SlidingWindow {
+		return b.current(l)
+	}
+	return b.used
 }
 
 // retry returns the microseconds after which a charge of cost would be admitted: 0 now, or never.

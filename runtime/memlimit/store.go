@@ -28,11 +28,13 @@ const (
 // Store is a [ratelimit.Store] that keeps its buckets in memory. Make one by [New]. It is safe for concurrent use and
 // runs no goroutine, so that there is nothing to close.
 //
-// Time is the monotonic clock's, in microseconds: setting the wall clock does nothing. A bucket is kept until it is as
+// Time is the monotonic clock's, in microseconds: setting the wall clock does nothing to a Store that was made before.
+// A bucket is kept until it is as
 // new, and is forgotten a little later: each call sweeps a few of those whose time has come, of any key. A process
 // without calls sweeps nothing. The number of buckets is not limited.
 type Store struct {
 	base   time.Time
+	epoch  int64 // base in microseconds since 1970
 	seed   maphash.Seed
 	swept  atomic.Uint32 // counts the shards that were swept
 	shards [shardCount]shard
@@ -42,7 +44,8 @@ var _ ratelimit.Store = (*Store)(nil)
 
 // New returns an empty Store.
 func New() *Store {
-	s := &Store{base: time.Now(), seed: maphash.MakeSeed()}
+	base := time.Now()
+	s := &Store{base: base, epoch: base.UnixMicro(), seed: maphash.MakeSeed()}
 	for i := range s.shards {
 		s.shards[i].index = make(map[string]int32)
 	}
@@ -119,7 +122,7 @@ func (s *Store) Refund(ctx context.Context, charges []ratelimit.Charge) error {
 			continue
 		}
 		v.open(names, now)
-		v.bucket.used -= min(cost, v.bucket.used)
+		v.bucket.used -= min(cost, v.bucket.refundable(&v.limit))
 		if v.bucket.used > 0 {
 			v.save(names, now, v.bucket.reset(now, &v.limit))
 		} else {
@@ -188,7 +191,7 @@ func (s *Store) lock(shards uint64) (now int64) {
 	for m := shards; m != 0; m &= m - 1 {
 		s.shards[bits.TrailingZeros64(m)].mu.Lock()
 	}
-	return time.Since(s.base).Microseconds()
+	return s.epoch + time.Since(s.base).Microseconds()
 }
 
 func (s *Store) unlock(shards uint64, now int64) {

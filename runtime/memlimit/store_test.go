@@ -47,6 +47,17 @@ func TestCallAllocatesNothing(t *testing.T) {
 	}
 }
 
+// Windows lie where those of other processes do, and of Redis, whenever the Store was made.
+func TestSlidingWindowsFollowEachOtherFrom1970On(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // begins at midnight
+		time.Sleep(300 * time.Millisecond)
+		limit := ratelimit.Limit{Algorithm: ratelimit.SlidingWindow, Count: 5, Period: time.Second}
+		if r := take(t, New(), one("key", limit, 1)); r.ResetAfter != 1700*time.Millisecond {
+			t.Errorf("as new after %v: want 1.7s, the end of the next window", r.ResetAfter)
+		}
+	})
+}
+
 // P02, P03, P04: what has expired leaves by the calls on another key, allowed or refused, and gives its memory back.
 func TestExpiredBucketsLeave(t *testing.T) {
 	const keys = 100_000
@@ -161,6 +172,9 @@ func TestExtremesDoNotOverflow(t *testing.T) {
 		{Algorithm: ratelimit.LeakyBucket, Count: 1, Period: 87600 * time.Hour, Burst: 10},
 		{Algorithm: ratelimit.LeakyBucket, Count: 1, Period: time.Millisecond, Burst: 1_000_000_000},
 		{Algorithm: ratelimit.LeakyBucket, Count: 1_000_000_000, Period: 87600 * time.Hour, Burst: 1_000_000_000},
+		{Algorithm: ratelimit.SlidingWindow, Count: 1, Period: 87600 * time.Hour},
+		{Algorithm: ratelimit.SlidingWindow, Count: 1, Period: time.Millisecond},
+		{Algorithm: ratelimit.SlidingWindow, Count: 1_000_000_000, Period: 87600 * time.Hour},
 	}
 	for _, limit := range limits {
 		synctest.Test(t, func(t *testing.T) {

@@ -36,11 +36,12 @@ type Test func(t *testing.T, store ratelimit.Store, advance func(time.Duration))
 //		synctest.Test(t, func(t *testing.T) { test(t, memlimit.New(), time.Sleep) })
 //	})
 //
-// One that takes it from a server needs a server whose time can be set.
+// One that takes it from a server needs a server whose time can be set. The test moves it to 2050, and from there on by up
+// to a hundred years.
 func Run(t *testing.T, newStore func(t *testing.T, test Test)) {
 	groups := [][]testCase{
-		tokenBuckets(), fixedWindows(), leakyBuckets(),
-		changedLimits(), changedLeakyBuckets(),
+		tokenBuckets(), fixedWindows(), slidingWindows(), leakyBuckets(),
+		changedLimits(), changedSlidingWindows(), changedLeakyBuckets(),
 	}
 	for _, group := range groups {
 		for _, c := range group {
@@ -60,7 +61,7 @@ func Run(t *testing.T, newStore func(t *testing.T, test Test)) {
 // back locks nobody out, and gives nobody anything. Of a leaky bucket, whose time always does, a clock that was set back
 // is calls that filled it: it locks nobody out for longer than a full one.
 func RunSetBack(t *testing.T, newStore func(t *testing.T, test Test)) {
-	for _, group := range [][]testCase{setBack(), setBackLeakyBuckets()} {
+	for _, group := range [][]testCase{setBack(), setBackSlidingWindows(), setBackLeakyBuckets()} {
 		for _, c := range group {
 			t.Run(c.name, func(t *testing.T) { newStore(t, c.run) })
 		}

@@ -22,9 +22,10 @@ type state struct{ used, part, mark int64 }
 
 // standings say how a bucket of a state stands under a limit at the time now.
 var standings = map[ratelimit.Algorithm]func(b state, l ratelimit.Limit, now int64) standing{
-	ratelimit.TokenBucket: tokenBucket,
-	ratelimit.FixedWindow: fixedWindow,
-	ratelimit.LeakyBucket: leakyBucket,
+	ratelimit.TokenBucket:   tokenBucket,
+	ratelimit.FixedWindow:   fixedWindow,
+	ratelimit.SlidingWindow: slidingWindow,
+	ratelimit.LeakyBucket:   leakyBucket,
 }
 
 // out is a token bucket or a fixed window: units are out, and come back.
@@ -88,6 +89,63 @@ func fixedWindow(b state, l ratelimit.Limit, now int64) standing {
 	}
 	return &out{b, l.Count, future, func(int64) int64 { return b.mark + period - now }}
 }
+
+// sliding is a sliding window.
+type sliding struct {
+	current, previous int64 // units of the two windows
+	count, period     int64
+	now, elapsed      int64 // elapsed of the current window
+	future            bool
+}
+
+// slidingWindow: at the time mark, used units were those of the window that mark lies in and part those of the one
+// before.
+func slidingWindow(b state, l ratelimit.Limit, now int64) standing {
+	period := l.Period.Microseconds()
+	w := &sliding{count: l.Count, period: period, now: now, elapsed: now % period, future: b.mark > now}
+	switch start := now - w.elapsed; {
+	case b.mark >= start:
+		w.current, w.previous = b.used, b.part
+	case b.mark >= start-period:
+		w.previous = b.used
+	}
+	return w
+}
+
+func (w *sliding) left() int64 {
+	weighted := product(rat(w.previous, 1), rat(w.period-w.elapsed, w.period))
+	return floor(minus(rat(w.count-w.current, 1), weighted))
+}
+
+func (w *sliding) retry(n int64) int64 {
+	if w.current+n <= w.count {
+		return w.fades(w.previous, w.count-w.current-n) - w.elapsed
+	}
+	return w.period - w.elapsed + w.fades(w.current, w.count-n)
+}
+
+// fades returns the time into a window from which on, of units of the window before, no more than weight are counted.
+func (w *sliding) fades(units, weight int64) int64 {
+	if units <= weight {
+		return 0
+	}
+	return ceil(product(rat(w.period, 1), rat(units-weight, units)))
+}
+
+func (w *sliding) reset() int64 {
+	switch {
+	case w.current > 0:
+		return 2*w.period - w.elapsed
+	case w.previous > 0:
+		return w.period - w.elapsed
+	}
+	return 0
+}
+
+func (w *sliding) take(n int64)    { w.current += n }
+func (w *sliding) refund(n int64)  { w.current = max(0, w.current-n) }
+func (w *sliding) remember() state { return state{used: w.current, part: w.previous, mark: w.now} }
+func (w *sliding) ahead() bool     { return w.future }
 
 // leaking is a leaky bucket: GCRA, with limit.Count cells a period.
 type leaking struct {

@@ -16,7 +16,7 @@ const (
 )
 
 // testCase is a table of calls on one bucket. Its comments name the entries of the collection of bug reports that it
-// replays.
+// replays. A case of a sliding window begins at the start of a window.
 type testCase struct {
 	name     string
 	limit    ratelimit.Limit
@@ -111,12 +111,19 @@ func window(count int64, period time.Duration) ratelimit.Limit {
 	return ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: count, Period: period}
 }
 
+func slide(count int64, period time.Duration) ratelimit.Limit {
+	return ratelimit.Limit{Algorithm: ratelimit.SlidingWindow, Count: count, Period: period}
+}
+
 func leak(count int64, period time.Duration, burst int64) ratelimit.Limit {
 	return ratelimit.Limit{Algorithm: ratelimit.LeakyBucket, Count: count, Period: period, Burst: burst}
 }
 
 // run does the steps and stops at the first wrong answer.
 func (c testCase) run(t *testing.T, store ratelimit.Store, advance func(time.Duration)) {
+	if c.limit.Algorithm == ratelimit.SlidingWindow {
+		align(t, store, advance, c.limit.Period)
+	}
 	limit := c.limit
 	admitted := 0
 	var now time.Duration

@@ -17,9 +17,10 @@ import (
 func BenchmarkTake(b *testing.B) {
 	const keys = 10_000
 	limits := map[string]ratelimit.Limit{
-		"token-bucket": {Count: 1000, Period: time.Hour, Burst: 1_000_000},
-		"fixed-window": {Algorithm: ratelimit.FixedWindow, Count: 1_000_000, Period: time.Hour},
-		"leaky-bucket": {Algorithm: ratelimit.LeakyBucket, Count: 1000, Period: time.Hour, Burst: 1_000_000},
+		"token-bucket":   {Count: 1000, Period: time.Hour, Burst: 1_000_000},
+		"fixed-window":   {Algorithm: ratelimit.FixedWindow, Count: 1_000_000, Period: time.Hour},
+		"sliding-window": {Algorithm: ratelimit.SlidingWindow, Count: 1_000_000, Period: time.Hour},
+		"leaky-bucket":   {Algorithm: ratelimit.LeakyBucket, Count: 1000, Period: time.Hour, Burst: 1_000_000},
 	}
 	for name, limit := range limits {
 		for _, callers := range []int{1, 64} {

@@ -238,9 +238,10 @@ func (w *watched) bounds(all map[string]content) {
 
 func keyOf(c ratelimit.Charge) string {
 	algorithm := map[ratelimit.Algorithm]string{
-		ratelimit.TokenBucket: "tb",
-		ratelimit.FixedWindow: "fw",
-		ratelimit.LeakyBucket: "lb",
+		ratelimit.TokenBucket:   "tb",
+		ratelimit.FixedWindow:   "fw",
+		ratelimit.SlidingWindow: "sw",
+		ratelimit.LeakyBucket:   "lb",
 	}[c.Limit.Algorithm]
 	return "rl:{" + string(c.Key) + "}:" + algorithm + ":" + c.Name
 }

@@ -133,7 +133,7 @@ func TestUnexpectedReply(t *testing.T) {
 // S20, R34: what is stored under the key and is not a state is an error that names the key, and stays.
 func TestForeignValue(t *testing.T) {
 	limits := map[string][]ratelimit.Charge{
-		"rl:{a}:tb:1m": tb("a", 1), "rl:{a}:fw:1m": fw("a", 1), "rl:{a}:lb:1m": lb("a", 1),
+		"rl:{a}:tb:1m": tb("a", 1), "rl:{a}:fw:1m": fw("a", 1), "rl:{a}:lb:1m": lb("a", 1), "rl:{a}:sw:1m": sw("a", 1),
 	}
 	texts := []string{
 		"", "garbage", "1 2 3 4", "-1 1 1", "1 -1", "1.5 1 1", "1e3 1 1", "1 1 1 ", " 1 1 1", "0x1 1 1",
@@ -144,6 +144,7 @@ func TestForeignValue(t *testing.T) {
 		"rl:{a}:tb:1m": {"1", "1 1"},
 		"rl:{a}:fw:1m": {"1", "1 1 1", "1000000001 1"},
 		"rl:{a}:lb:1m": {"1 1 1", "1 ", "-1", "1.5", "9007199254740992", "9007199254740992 1"},
+		"rl:{a}:sw:1m": {"1", "1 1", "1 1 1000000001"},
 	}
 	servers(t, func(t *testing.T, server *redis.Client) {
 		store := redislimit.New(server)
@@ -228,7 +229,7 @@ end
 func TestOneReadingOfTheClockACall(t *testing.T) {
 	servers(t, func(t *testing.T, server *redis.Client) {
 		store, _ := clocked(t, server)
-		charges, results := slices.Concat(tb("a", 1), fw("a", 1), lb("a", 1)), make([]ratelimit.Result, 3)
+		charges, results := slices.Concat(tb("a", 1), fw("a", 1), lb("a", 1), sw("a", 1)), make([]ratelimit.Result, 4)
 		for do, call := range map[string]func() error{
 			"take":   func() error { return store.Take(t.Context(), charges, results) },
 			"peek":   func() error { return store.Peek(t.Context(), charges, results) },

@@ -170,6 +170,8 @@ func code(a ratelimit.Algorithm) string {
 		return "tb"
 	case ratelimit.FixedWindow:
 		return "fw"
+	case ratelimit.SlidingWindow:
+		return "sw"
 	case ratelimit.LeakyBucket:
 		return "lb"
 	}

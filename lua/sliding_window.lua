@@ -1,0 +1,53 @@
+-- Sliding window (sw), the counter that weighs two windows: windows of one period follow each other from 1970 on, and
+-- of the previous one there counts the share that a window that ends now would still overlap. Admits while
+--
+--   previous * (period - elapsed) + (current + cost) * period <= count * period
+--
+-- Kept are used, the units of the current window, mark, the time of the last change, and part, those of the previous
+-- window. With another period, mark says which of the new windows the units are in: the one that it lies in.
+
+function algorithms.sw()
+  -- The units that the previous window still counts for, rounded up.
+  local function weight(b)
+    local whole, rest = muldiv(b.period - fmod(b.now, b.period), b.part, b.period)
+    if rest > 0 then
+      return whole + 1
+    end
+    return whole
+  end
+
+  return {
+    read = function(text)
+      local used, mark, part = string.match(text, '^(%d+) (%d+) (%d+)$')
+      part = tonumber(part)
+      return tonumber(used), tonumber(mark), part and part <= 1000000000 and part
+    end,
+
+    -- From here on used is that of both windows.
+    open = function(b)
+      local start = b.now - fmod(b.now, b.period)
+      elapsed(b)
+      if b.mark < start then
+        b.part, b.used = b.mark >= start - b.period and b.used or 0, 0
+      end
+      b.mark, b.used = b.now, b.used + weight(b)
+    end,
+
+    wait = function(b, n)
+      local ends = b.period - fmod(b.now, b.period)
+      local current, keep = b.used - weight(b), b.used - n
+      if keep >= current then
+        return ends - muldiv(b.period, keep - current, b.part)
+      end
+      return ends + b.period - muldiv(b.period, keep, current)
+    end,
+
+    refundable = function(b)
+      return b.used - weight(b)
+    end,
+
+    text = function(b)
+      return string.format('%d %d %d', b.used - weight(b), b.mark, b.part)
+    end,
+  }
+end
