@@ -28,10 +28,9 @@ const (
 // Store is a [ratelimit.Store] that keeps its buckets in memory. Make one by [New]. It is safe for concurrent use and
 // runs no goroutine, so that there is nothing to close.
 //
-// Time is the monotonic clock's, in microseconds: setting the wall clock does nothing to a Store that was made before.
-// A bucket is kept until it is as
-// new, and is forgotten a little later: each call sweeps a few of those whose time has come, of any key. A process
-// without calls sweeps nothing. The number of buckets is not limited.
+// Time is the monotonic clock's, in microseconds: setting the wall clock does nothing to a Store that was made before. A
+// bucket is kept until it is as new, and is forgotten a little later: each call sweeps a few of those whose time has
+// come, of any key. A process without calls sweeps nothing. The number of buckets is not limited.
 type Store struct {
 	base   time.Time
 	epoch  int64 // base in microseconds since 1970
