@@ -53,7 +53,7 @@ func TestMayHaveDirectives(t *testing.T) {
 		{"//", false},
 		{"/*", false},
 		{"// RateLimitedService keeps ratelimit:count=1", false},
-		{"// TODO: x=1", false},
+		{"// NOTE: x=1", false},
 		{"// Deprecated: use ratelimit", false},
 		{"x = ratelimit.New() / y", false},
 		{"\"https://example.com/ratelimit:count=1\"", false},
