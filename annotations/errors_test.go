@@ -256,6 +256,8 @@ var invalid = []struct {
 	{`^//ratelimit`, []string{`"//ratelimit" is not read as a directive: want "//ratelimit:"`}},
 	{`^//ratelimit;count=5`, []string{`"//ratelimit;count" is not read as a directive: want "//ratelimit:count"`}},
 	{`^//ratelimit.count=5`, []string{`"//ratelimit.count" is not read as a directive: want "//ratelimit:count"`}},
+	{`^//rate limit:count=5`, []string{`"//rate limit:count" is not read as a directive: want "//ratelimit:count"`}},
+	{"^//\u200bratelimit:count=5", []string{`"//\u200bratelimit:count" is not read as a directive: want "//ratelimit:count"`}},
 	{`^//ratelimit,count=5`, []string{`"//ratelimit,count" is not read as a directive: want "//ratelimit:count"`}},
 	{`^//ratelimit/count=5`, []string{`"//ratelimit/count" is not read as a directive: want "//ratelimit:count"`}},
 	{`^//ratelimit_count=5`, []string{`"//ratelimit_count" is not read as a directive: want "//ratelimit:count"`}},

@@ -13,10 +13,13 @@ var (
 	// lookalike is a line of a comment in six parts: what opens it, the mark of an annotation in another language, its
 	// first word, a colon or what was taken for one, a gap, and the rest. A third slash is a typo; what has two slashes
 	// twice is a directive that somebody has commented out.
-	lookalike = regexp.MustCompile(`^((?://|/\*)?/?[\s\p{Z}*]*)(go:|[@+#]?)([A-Za-z_-]{5,24})[\s\p{Z}\p{Cf}]*([^\sA-Za-z0-9_-]?)([\s\p{Z}\p{Cf}]*)(.*)$`)
+	lookalike = regexp.MustCompile(`^((?://|/\*)?/?[\s\p{Z}\p{Cf}*]*)(go:|[@+#]?)((?i:rate[ \t]limit)|[A-Za-z_-]{5,24})[\s\p{Z}\p{Cf}]*([^\sA-Za-z0-9_-]?)([\s\p{Z}\p{Cf}]*)(.*)$`)
 
 	// firstAttribute is the start of a list of attributes, as opposed to prose.
 	firstAttribute = regexp.MustCompile(`^(?:limit\s+)?(?:ip\s+)?([A-Za-z][A-Za-z0-9_-]*)\s*=(?:[^=]|$)`)
+
+	// tightAttribute is one as directives have it. Blanks around = are how code is written.
+	tightAttribute = regexp.MustCompile(`^(?:limit\s+)?(?:ip\s+)?[A-Za-z][A-Za-z0-9_-]*=[^=\s]`)
 
 	firstWord = regexp.MustCompile(`^[A-Za-z0-9_-]*`)
 )
@@ -81,7 +84,12 @@ func isMeant(open, mark, word, colon, gap, attrs string) bool {
 		name = m[1]
 	}
 	isAttribute := name != "" && nearestAttribute(name) != ""
+	isTight := tightAttribute.MatchString(attrs)
 	switch plain := plainWord(word); {
+	case strings.HasPrefix(attrs, "="), strings.HasSuffix(attrs, ",") && !isTight:
+		return false // code that is commented out: a definition, or a field of a literal
+	case strings.ContainsAny(word, blanks):
+		return open == "//" && colon == ":" && isAttribute && isTight
 	case plain != tool: // a typo, or ratelimiter, or ratelimitgen
 		return colon == ":" && gap == "" && isAttribute && (strings.HasPrefix(plain, tool) || distance(plain, tool) <= 2)
 	case open+mark+word+colon == prefix:
@@ -93,7 +101,7 @@ func isMeant(open, mark, word, colon, gap, attrs string) bool {
 	case attrs == "":
 		return colon == ":" && open == "//" || colon == "" && (mark != "" || open+word == "//"+tool)
 	case colon != ":":
-		return isAttribute
+		return isAttribute && (mark == "@" || gap == "" && isTight)
 	default:
 		return gap == "" || name != ""
 	}

@@ -3,6 +3,7 @@ package parse
 import (
 	"bytes"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -68,6 +69,9 @@ func mayBeDirective(text []byte) bool {
 	if bytes.HasPrefix(text[start:], []byte("go:")) {
 		start += len("go:")
 	}
+	if spacedWord.Match(text[start:]) {
+		return true
+	}
 	end := start
 	for end < len(text) && end-start <= longest && isWordByte(text[end]) {
 		end++
@@ -89,6 +93,8 @@ func mayBeDirective(text []byte) bool {
 	line, _, _ := bytes.Cut(text[end:], []byte("\n"))
 	return bytes.IndexByte(line, '=') >= 0
 }
+
+var spacedWord = regexp.MustCompile(`^(?i:rate[ \t]limit)`)
 
 func isRatelimit(word []byte) bool {
 	plain := bytes.ToLower(word)
