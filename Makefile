@@ -56,7 +56,7 @@ redis:
 	@command -v redis-server >/dev/null && exit 0
 	if ! command -v apt-get >/dev/null || [ "$$(id -u)" != 0 ]; then
 		echo 'The tests start Redis servers of their own: install redis-server (Debian, Ubuntu: apt-get install redis-server;' >&2
-		echo 'macOS: brew install redis). Without it, go test ./... tests what it can and says what it skipped.' >&2
+		echo 'macOS: brew install redis). Without it, go test ./... tests what it can; with -v it says what it skipped.' >&2
 		exit 1
 	fi
 	echo 'Installing redis-server'
