@@ -161,7 +161,8 @@ func (s *Store) Len() int {
 	return n
 }
 
-// What fits into these is planned on the stack.
+// What fits into these is planned on the stack, and so in each method: arrays that a helper keeps for it would be on the
+// heap.
 const (
 	inline      = 4
 	inlineNames = 128

@@ -6,16 +6,19 @@ import (
 
 // leakyBuckets are the answers of a leaky bucket: those of a token bucket that refills greedily, microsecond by
 // microsecond, as long as the limit does not change. The reports on GCRA among R01 to R41 are replayed there.
-func leakyBuckets() []testCase {
-	var cases []testCase
-	for _, c := range tokenBuckets() {
-		if c.limit.Refill == ratelimit.Greedy {
+func leakyBuckets() []testCase { return asLeakyBuckets(tokenBuckets()) }
+
+// asLeakyBuckets returns the cases of greedy token buckets as such of leaky buckets.
+func asLeakyBuckets(cases []testCase) []testCase {
+	var leaky []testCase
+	for _, c := range cases {
+		if c.limit.Algorithm == ratelimit.TokenBucket && c.limit.Refill == ratelimit.Greedy {
 			c.name = "leaky bucket: " + c.name
 			c.limit.Algorithm = ratelimit.LeakyBucket
-			cases = append(cases, c)
+			leaky = append(leaky, c)
 		}
 	}
-	return cases
+	return leaky
 }
 
 // changedLeakyBuckets are the answers when the limit of a leaky bucket changes: it drains at the same time as before.
@@ -135,31 +138,10 @@ func changedLeakyBuckets() []testCase {
 	}
 }
 
-// setBackLeakyBuckets are the answers when the clock is set back, which looks like calls that filled the bucket.
+// setBackLeakyBuckets are the answers when the clock is set back, which looks like calls that filled the bucket: those of
+// a token bucket if it was full, and its own if it was not.
 func setBackLeakyBuckets() []testCase {
-	return []testCase{
-		{
-			// R37
-			name:  "leaky bucket and a clock set back by an hour",
-			limit: leak(1, s, 5),
-			steps: []step{
-				take(2*h, 5).allowed(0, 5*s),
-				take(h, 1).refused(0, s, 5*s),
-				take(h+s-us, 1).refused(0, us, 4*s+us),
-				take(h+s, 1).allowed(0, 5*s),
-				take(h+2*s, 1).allowed(0, 5*s),
-			},
-		},
-		{
-			name:  "leaky bucket and a clock set back, peeked at and set right",
-			limit: leak(1, s, 5),
-			steps: []step{
-				take(2*h, 5).allowed(0, 5*s),
-				peek(h, 1).refused(0, s, 5*s),
-				take(h, 0).allowed(0, 5*s),
-				take(2*h+s, 1).allowed(0, 5*s),
-			},
-		},
+	return append(asLeakyBuckets(setBack()), []testCase{
 		{
 			name:  "leaky bucket and a clock set back by a little",
 			limit: leak(1, s, 5),
@@ -180,5 +162,5 @@ func setBackLeakyBuckets() []testCase {
 				take(h, 2).allowed(0, 5*s),
 			},
 		},
-	}
+	}...)
 }
