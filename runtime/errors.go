@@ -14,6 +14,10 @@ var ErrLimited = errors.New("rate limit exceeded")
 // together.
 var ErrMisconfigured = errors.New("misconfigured")
 
+// ErrLeaseLost is what the error of a [Store] matches when a holder is to give back slots that it no longer holds, and
+// what [context.Cause] returns for the context of a call that has lost its slot, see [Call.Context].
+var ErrLeaseLost = errors.New("lease lost")
+
 // LimitError says that a call was refused. Generated code returns it in place of the call's own error; it matches
 // [ErrLimited]. Several limits may have refused: Refused lists them all, and the other fields are of the one that
 // asks for the longest wait.

@@ -30,6 +30,10 @@ const (
 	// FixedWindow admits Count in a window of one Period that starts at the first admitted call. Any span of one
 	// Period admits at most 2 × Count, around the edge of two windows.
 	FixedWindow
+	// SlidingLog admits Count in any span of one Period, exactly: it keeps the time of each call that was admitted, with
+	// its cost, for one Period. Memory grows with use. Above a Count of 1,000,000, calls within a millionth of a Period
+	// share an entry that has the time of the latest of them, so that no log grows without bound.
+	SlidingLog
 	// SlidingWindow admits Count in the last Period, as estimated from two counters: windows follow each other from 1970
 	// on, and units of the previous one count for the share of it that is not yet a Period ago, rounded up. Any span of
 	// one Period admits less than 2 × Count, and near to that only after a burst at the very end of a window.
@@ -39,6 +43,10 @@ const (
 	// answers are those of a [Greedy] [TokenBucket], its state is the smallest: the time at which it will have drained.
 	// When the limit changes, it drains at the same time as before.
 	LeakyBucket
+	// Concurrency admits Count holders at once. Period is the lease: how long a holder keeps its slots unless it renews
+	// or releases them, as [Guard.Begin] does for the time of a call. A holder that is gone without a word blocks its
+	// slots for no longer than that.
+	Concurrency
 )
 
 // algorithms holds what is to be known of each Algorithm by its value.
@@ -48,8 +56,10 @@ var algorithms = [...]struct {
 }{
 	TokenBucket:   {"token-bucket", true},
 	FixedWindow:   {"fixed-window", false},
+	SlidingLog:    {"sliding-log", false},
 	SlidingWindow: {"sliding-window", false},
 	LeakyBucket:   {"leaky-bucket", true},
+	Concurrency:   {"concurrency", false},
 }
 
 // String returns the algorithm's name as the directive spells it, e.g. "token-bucket".
@@ -82,15 +92,15 @@ func (r Refill) String() string {
 	return fmt.Sprintf("Refill(%d)", uint8(r))
 }
 
-// Limit says how much is allowed: Count units per Period, counted by Algorithm. It is a plain value, safe to copy and to
+// Limit says how much is allowed: Count units per Period, counted by Algorithm, or Count holders at once. It is a plain value, safe to copy and to
 // compare. Its zero value is not a limit: Count and Period are required.
 //
 // A bucket's stored state holds no configuration, so a limit may change while buckets live: it holds from the next
 // call on, and what was used stays used.
 type Limit struct {
 	Algorithm Algorithm
-	Count     int64         // units per Period, 1 to 1,000,000,000
-	Period    time.Duration // 1ms to 87600h (ten years), in whole microseconds
+	Count     int64         // units per Period, or holders at once, 1 to 1,000,000,000
+	Period    time.Duration // 1ms to 87600h (ten years), in whole microseconds; of Concurrency the lease
 	Burst     int64         // capacity of a TokenBucket or LeakyBucket, 1 to 1,000,000,000; 0 means Count
 	Refill    Refill        // of a TokenBucket
 }
@@ -147,7 +157,7 @@ func (l Limit) Validate() error {
 		return errors.Join(errs...)
 	}
 
-	if l.Count > l.Period.Microseconds() {
+	if l.Algorithm != Concurrency && l.Count > l.Period.Microseconds() {
 		wrong("%d per %v is more than 1000000 a second: a store's clock counts microseconds", l.Count, l.Period)
 	}
 	if l.refillsLongerThan(maxRefill) {

@@ -2,9 +2,12 @@ package ratelimit
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"math/bits"
+	"strings"
 	"time"
 )
 
@@ -13,11 +16,22 @@ const Never time.Duration = math.MaxInt64
 
 // Charge is one bucket and what a call wants of it.
 type Charge struct {
-	Key    []byte // identity of the bucket, already escaped; a Store neither changes nor keeps it
-	Name   string // name of the limit; together with Key and Limit.Algorithm it names the bucket
-	Limit  Limit
-	Cost   int64  // units to take, or to give back; 0 takes nothing and only looks
-	Holder string // id of the holder, for an algorithm that counts holders
+	Key   []byte // identity of the bucket, already escaped; a Store neither changes nor keeps it
+	Name  string // name of the limit; together with Key and Limit.Algorithm it names the bucket
+	Limit Limit
+	Cost  int64 // units to take, or to give back; 0 takes nothing and only looks
+
+	// Wait is the longest that the caller would wait for its turn, in whole microseconds; 0 is not at all. It is for a
+	// [TokenBucket] or [LeakyBucket], which is then charged in advance by up to what comes back to it in that time. All
+	// charges of a bucket should have the same Wait: no more debt than a call with this Wait could have made is believed.
+	Wait time.Duration
+	// Delay is for Refund: what is left of the [Result.Delay] of a call that gives up waiting. Those behind it keep their
+	// turns, so that what comes back is only what nobody is waiting behind.
+	Delay time.Duration
+
+	// Holder is the id of the holder, for [Concurrency]: 1 to 128 printable ASCII characters without spaces, which
+	// nobody else can guess.
+	Holder string
 }
 
 // Result is a bucket's answer to one charge. All its durations are whole microseconds.
@@ -27,25 +41,36 @@ type Result struct {
 	Remaining  int64         // what could be taken now, after this call; never negative
 	RetryAfter time.Duration // 0 if allowed; otherwise the least wait after which the same call would be, or [Never]
 	ResetAfter time.Duration // until the bucket is as new
+	Delay      time.Duration // of an allowed call, how long it has to wait for its turn; at most Charge.Wait
 }
 
 // A Store keeps buckets and decides charges against them. All methods are safe for concurrent use.
 //
-// The charges of one call name different buckets, and results is as long as charges: [CheckDecision] and [CheckCharges]
-// test this and what else a Store may rely on, and each method returns their error before it does anything. A Store
-// reads its clock once for all charges of a call. An error means that the Store cannot tell, never that a limit refused.
+// The charges of one call name different buckets, and results is as long as charges: [CheckDecision], [CheckCharges] and
+// [CheckHolders] test this and what else a Store may rely on, and each method returns their error before it does
+// anything. A Store reads its clock once for all charges of a call. An error means that the Store cannot tell, never that
+// a limit refused.
 type Store interface {
 	// Take charges every bucket, or none if one of them refuses, and fills results. When one refuses, nothing is
-	// changed: the results of the others say whether they would have allowed the call, and where they stand.
+	// changed: the results of the others say whether they would have allowed the call, and where they stand. A holder
+	// that takes what it holds already takes nothing more, and starts its lease anew.
 	Take(ctx context.Context, charges []Charge, results []Result) error
 	// Peek fills results with what Take would decide, and changes nothing. Remaining and ResetAfter tell of the bucket
-	// as it stands, before the charge.
+	// as it stands, before the charge. A charge needs no Holder.
 	Peek(ctx context.Context, charges []Charge, results []Result) error
 	// Refund gives each charge's Cost back to its bucket. A bucket never holds more than its capacity by it, and a
-	// bucket that is as new, or in a later window, stays as it is.
+	// bucket that is as new, or in a later window, stays as it is. Of [Concurrency] it releases what the Holder holds. The
+	// error matches [ErrLeaseLost] if a Holder holds nothing any more; the other charges are given back all the same.
 	Refund(ctx context.Context, charges []Charge) error
 	// Reset makes each bucket as new.
 	Reset(ctx context.Context, charges []Charge) error
+}
+
+// A Renewer is a [Store] that prolongs leases. Without it, a call that lasts longer than its lease loses its slot.
+type Renewer interface {
+	// Renew starts the lease of each charge's Holder anew, independently of each other, and sets held to whether it was
+	// still held: one that has ended stays lost. Its error is that of [CheckRenewal], or says that the Store cannot tell.
+	Renew(ctx context.Context, charges []Charge, held []bool) error
 }
 
 // CheckDecision returns an error unless the charges pass [CheckCharges] and there is a result for each: what Take and
@@ -57,22 +82,83 @@ func CheckDecision(charges []Charge, results []Result) error {
 	return CheckCharges(charges)
 }
 
-// CheckCharges returns an error unless each charge has a valid limit and a cost of at least 0, and no two of them name
-// the same bucket: what all methods of a [Store] require of their caller.
+// CheckCharges returns an error unless each charge is valid by itself, and no two of them name the same bucket: what all
+// methods of a [Store] require of their caller.
 func CheckCharges(charges []Charge) error {
 	for i := range charges {
 		c := &charges[i]
-		if err := c.Limit.Validate(); err != nil {
+		if err := c.check(); err != nil {
 			return err
-		}
-		if c.Cost < 0 {
-			return fmt.Errorf("ratelimit: Charge.Cost is %d: want at least 0", c.Cost)
 		}
 		for j := range i {
 			if c.sameBucket(&charges[j]) {
 				return fmt.Errorf("ratelimit: charges %d and %d name the same bucket %q %s", j, i, c.Key, c.Name)
 			}
 		}
+	}
+	return nil
+}
+
+// CheckHolders returns an error unless each charge that takes slots says for whom: what Take and Refund of every [Store]
+// require of their caller, besides valid charges.
+func CheckHolders(charges []Charge) error {
+	for i := range charges {
+		if c := &charges[i]; c.Limit.Algorithm == Concurrency && c.Cost > 0 && c.Holder == "" {
+			return fmt.Errorf("ratelimit: Charge.Holder of %q %s is empty: %v needs one", c.Key, c.Name, Concurrency)
+		}
+	}
+	return nil
+}
+
+// CheckRenewal returns an error unless each charge is valid by itself and of a [Concurrency] limit, has a Holder, and there
+// is an element of held for it: what Renew of every [Renewer] requires of its caller.
+func CheckRenewal(charges []Charge, held []bool) error {
+	if len(held) != len(charges) {
+		return fmt.Errorf("ratelimit: %d charges and %d answers: want one answer a charge", len(charges), len(held))
+	}
+	for i := range charges {
+		c := &charges[i]
+		if err := c.check(); err != nil {
+			return err
+		}
+		if c.Limit.Algorithm != Concurrency {
+			return fmt.Errorf("ratelimit: %v has no lease to renew", c.Limit.Algorithm)
+		}
+	}
+	return CheckHolders(charges)
+}
+
+const (
+	maxHolder = 128           // bytes
+	maxDebt   = 1_000_000_000 // units
+)
+
+// check returns an error unless the charge is valid by itself.
+func (c *Charge) check() error {
+	if err := c.Limit.Validate(); err != nil {
+		return err
+	}
+	switch {
+	case c.Cost < 0:
+		return fmt.Errorf("ratelimit: Charge.Cost is %d: want at least 0", c.Cost)
+	case len(c.Holder) > maxHolder || strings.ContainsFunc(c.Holder, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return fmt.Errorf("ratelimit: Charge.Holder is %q: want at most %d printable ASCII characters without spaces", c.Holder, maxHolder)
+	}
+	return cmp.Or(c.Limit.checkWait("Wait", c.Wait), c.Limit.checkWait("Delay", c.Delay))
+}
+
+// checkWait returns an error unless a bucket of the limit can be charged so far in advance.
+func (l *Limit) checkWait(field string, d time.Duration) error {
+	switch {
+	case d == 0:
+		return nil
+	case !algorithms[l.Algorithm].burst:
+		return fmt.Errorf("ratelimit: Charge.%s is %v: nobody can wait for a turn in a %v", field, d, l.Algorithm)
+	case d < 0 || d > maxPeriod || d%time.Microsecond != 0:
+		return fmt.Errorf("ratelimit: Charge.%s is %v: want at most %v, in whole microseconds", field, d, maxPeriod)
+	}
+	if hi, lo := bits.Mul64(uint64(d.Microseconds()), uint64(l.Count)); hi > 0 || lo/uint64(l.Period.Microseconds()) > maxDebt {
+		return fmt.Errorf("ratelimit: Charge.%s is %v: %d per %v come to more than %d in that time", field, d, l.Count, l.Period, maxDebt)
 	}
 	return nil
 }
