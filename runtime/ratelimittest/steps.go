@@ -16,7 +16,7 @@ const (
 )
 
 // testCase is a table of calls on one bucket. Its comments name the entries of the collection of bug reports that it
-// replays. A case of a sliding window begins at the start of a window.
+// replays. A case of a sliding window or log begins at the start of a window, or of a tick.
 type testCase struct {
 	name     string
 	limit    ratelimit.Limit
@@ -140,7 +140,7 @@ func join(parts ...[]step) []step {
 
 // run does the steps and stops at the first wrong answer.
 func (c testCase) run(t *testing.T, store ratelimit.Store, advance func(time.Duration)) {
-	if c.limit.Algorithm == ratelimit.SlidingWindow {
+	if c.limit.Algorithm == ratelimit.SlidingWindow || c.limit.Algorithm == ratelimit.SlidingLog {
 		align(t, store, advance, c.limit.Period)
 	}
 	limit := c.limit
