@@ -38,14 +38,14 @@ function algorithms.cc()
     for i = 1, b.cost do
       local slot = member(b, i)
       local score = redis.call('ZSCORE', b.key, slot)
-      if score and integer(b, score) > b.now then
+      if score and integer(b, score) > now then
         note(slot, score)
       end
     end
   end
 
   local function lease(b)
-    local ends = string.format('%d', b.now + b.period)
+    local ends = string.format('%d', now + b.period)
     for from = 1, b.cost, GROUP do
       local args = {}
       for i = from, math.min(b.cost, from + GROUP - 1) do
@@ -61,16 +61,16 @@ function algorithms.cc()
 
     -- mark is when the last lease ends, rest the same without those that the charge is about.
     load = function(b)
-      b.slots, b.ends, b.rest = {}, {}, b.now
+      b.slots, b.ends, b.rest = {}, {}, now
       local last = ranked(b, 0, 0)
       if #last == 0 then
         return
       end
       b.stored, b.mark = true, integer(b, last[2])
-      if b.mark <= b.now then
+      if b.mark <= now then
         return
       end
-      b.used = redis.call('ZCOUNT', b.key, string.format('(%d', b.now), '+inf')
+      b.used = redis.call('ZCOUNT', b.key, string.format('(%d', now), '+inf')
       if b.extra ~= '' then
         find_own(b)
       end
@@ -86,7 +86,7 @@ function algorithms.cc()
 
     wait = function(b, n)
       if n == b.used then
-        return b.mark - b.now
+        return b.mark - now
       end
       -- A slot of its own that comes back is no help, since the charge then asks for one more.
       local ended, ends = n, 0
@@ -101,12 +101,12 @@ function algorithms.cc()
         local enough = needed <= ended
         ended = needed
       until enough
-      return ends - b.now
+      return ends - now
     end,
 
     take = function(b)
       b.leases = true
-      b.mark = math.max(b.rest, b.now + b.period)
+      b.mark = math.max(b.rest, now + b.period)
     end,
 
     give = function(b)
@@ -116,8 +116,8 @@ function algorithms.cc()
     end,
 
     store = function(b, microseconds)
-      redis.call('ZREMRANGEBYSCORE', b.key, '-inf', string.format('%d', b.now))
       if b.leases then
+        redis.call('ZREMRANGEBYSCORE', b.key, '-inf', string.format('%d', now))
         lease(b)
       else
         for from = 1, b.own, GROUP do

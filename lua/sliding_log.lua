@@ -45,7 +45,7 @@ function algorithms.sl()
   -- or a millionth of a period for more than a million units.
   local function same_tick(b)
     local tick = b.count > 1000000 and divup(b.period, 1000000) or 1
-    return b.mark - fmod(b.mark, tick) == b.now - fmod(b.now, tick)
+    return b.mark - fmod(b.mark, tick) == now - fmod(now, tick)
   end
 
   return {
@@ -55,7 +55,7 @@ function algorithms.sl()
       if length == 0 then
         return
       end
-      local newest, out = (length - 1) / 2, b.now - b.period -- an entry of this time does not count
+      local newest, out = (length - 1) / 2, now - b.period -- an entry of this time does not count
       local oldest, ends = time(b, 1), integer(b, redis.call('LINDEX', b.key, -1))
       b.mark, b.base = integer(b, redis.call('LINDEX', b.key, -2)), total(b, 0)
       if fmod(length, 2) == 0 or newest == 0 or oldest > b.mark or b.base >= ends then
@@ -64,16 +64,16 @@ function algorithms.sl()
       end
       b.stored, b.before = true, newest - 1
       if b.mark <= out then
-        b.first, b.before, b.base, b.mark = newest + 1, newest, ends, b.now
+        b.first, b.before, b.base, b.mark = newest + 1, newest, ends, now
       elseif oldest <= out then
         local last
         last, b.first = edge(1, newest, function(i) return time(b, i) > out end)
         b.base = total(b, last)
       end
       b.used = ends - b.base
-      if b.mark > b.now then
-        local after = edge(newest, b.first - 1, function(i) return time(b, i) <= b.now end)
-        b.before, b.mark, b.ahead = after - 1, b.now, true
+      if b.mark > now then
+        local after = edge(newest, b.first - 1, function(i) return time(b, i) <= now end)
+        b.before, b.mark, b.ahead = after - 1, now, true
       end
     end,
 
@@ -85,14 +85,14 @@ function algorithms.sl()
           at = time(b, i)
         end
       end
-      return at + b.period - b.now
+      return at + b.period - now
     end,
 
     take = function(b)
       if b.used > 0 and not same_tick(b) then
         b.before = b.before + 1
       end
-      b.mark = b.now
+      b.mark = now
     end,
 
     -- The newest units come back first: those of the call that was admitted last.
