@@ -2,9 +2,7 @@ package redislimit_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -60,6 +58,16 @@ func lb(key string, cost int64) []ratelimit.Charge {
 func sw(key string, cost int64) []ratelimit.Charge {
 	limit := ratelimit.Limit{Algorithm: ratelimit.SlidingWindow, Count: 5, Period: time.Minute}
 	return []ratelimit.Charge{{Key: []byte(key), Name: "1m", Limit: limit, Cost: cost}}
+}
+
+func sl(key string, cost int64) []ratelimit.Charge {
+	limit := ratelimit.Limit{Algorithm: ratelimit.SlidingLog, Count: 5, Period: time.Minute}
+	return []ratelimit.Charge{{Key: []byte(key), Name: "1m", Limit: limit, Cost: cost}}
+}
+
+func cc(key string, cost int64, holder string) []ratelimit.Charge {
+	limit := ratelimit.Limit{Algorithm: ratelimit.Concurrency, Count: 5, Period: time.Minute}
+	return []ratelimit.Charge{{Key: []byte(key), Name: "1m", Limit: limit, Cost: cost, Holder: holder}}
 }
 
 // take fails the test unless the one charge is decided, and returns its result.
@@ -199,43 +207,6 @@ func TestStateIsOnePieceInRedis(t *testing.T) {
 	take(t, store, lb("a", 1))
 	if encoding, err := client.ObjectEncoding(t.Context(), "rl:{a}:lb:1m").Result(); encoding != "int" || err != nil {
 		t.Errorf("a leaky bucket is kept as %s, error %v: want int", encoding, err)
-	}
-}
-
-// R46, S08: on several servers the buckets of one call could not be decided at one instant. In a Ring all would
-// silently go where the first belongs.
-func TestDifferentKeysInOneCallOnSeveralServers(t *testing.T) {
-	server := newMini(t)
-	ring := redis.NewRing(&redis.RingOptions{Addrs: map[string]string{"one": server.Addr(), "two": newMini(t).Addr()}})
-	defer func() { _ = ring.Close() }()
-	cluster := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{server.Addr()}})
-	defer func() { _ = cluster.Close() }()
-
-	same, different := slices.Concat(tb("a", 1), fw("a", 1)), slices.Concat(tb("a", 1), fw("b", 1))
-	results := make([]ratelimit.Result, 2)
-	for _, client := range []redis.UniversalClient{ring, cluster} {
-		store := redislimit.New(client)
-		if err := store.Take(t.Context(), same, results); err != nil {
-			t.Errorf("%T: same key: %v", client, err)
-		}
-		for do, err := range map[string]error{
-			"take":   store.Take(t.Context(), different, results),
-			"peek":   store.Peek(t.Context(), different, results),
-			"refund": store.Refund(t.Context(), different),
-		} {
-			if !errors.Is(err, ratelimit.ErrMisconfigured) {
-				t.Errorf("%T: %s of different keys: error %v", client, do, err)
-			}
-		}
-		if err := store.Reset(t.Context(), different); err != nil {
-			t.Errorf("%T: reset of different keys: %v", client, err)
-		}
-		for prefix, together := range map[string]bool{"{shop}:": true, "shop{}:": false, "shop{": false, "shop}": false} {
-			store := redislimit.New(client, redislimit.Prefix(prefix))
-			if err := store.Take(t.Context(), different, results); (err == nil) != together {
-				t.Errorf("%T: different keys with the prefix %s: error %v", client, prefix, err)
-			}
-		}
 	}
 }
 
