@@ -337,5 +337,21 @@ func setBackLeases() []testCase {
 				take(h-2*60*s, 1).by("C").allowed(0, 10*s),
 			},
 		},
+		{
+			name:  "slots: leases that had ended, and a clock set back",
+			limit: slots(4, 10*s),
+			steps: []step{
+				take(h, 1).by("A").allowed(3, 10*s),
+				take(h+5*s, 1).by("B").allowed(2, 10*s),
+				peek(h+12*s, 1).allowed(3, 3*s), // looking drops none
+				renew(h+12*s, 1).by("B").held(), // nor does a renewal
+				peek(h+8*s, 1).allowed(2, 14*s),
+				take(h+12*s, 1).by("C").allowed(2, 10*s), // drops A's
+				peek(h+8*s, 1).allowed(2, 14*s),
+				take(h+20*s, 1).by("D").allowed(1, 10*s),
+				refund(h+25*s, 1).by("A").gone(), // drops B's and C's
+				peek(h+20*s, 1).allowed(3, 10*s),
+			},
+		},
 	}
 }
