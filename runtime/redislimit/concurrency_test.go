@@ -16,7 +16,8 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/runtime/redislimit"
 )
 
-func cc(key, holder string, cost int64) []ratelimit.Charge {
+// leased is a charge with a lease of half a minute.
+func leased(key string, cost int64, holder string) []ratelimit.Charge {
 	limit := ratelimit.Limit{Algorithm: ratelimit.Concurrency, Count: 5, Period: 30 * time.Second}
 	return []ratelimit.Charge{{Key: []byte(key), Name: "30s", Limit: limit, Cost: cost, Holder: holder}}
 }
@@ -118,7 +119,7 @@ func TestWhatLeasesHold(t *testing.T) {
 				for i, step := range test.steps {
 					advance(step.pause)
 					now = now.Add(step.pause)
-					charges := cc("a", step.holder, step.cost)
+					charges := leased("a", step.cost, step.holder)
 					switch step.do {
 					case "take", "refuse":
 						if r := take(t, store, charges); r.Allowed != (step.do == "take") {
@@ -165,11 +166,11 @@ func lifetime(t *testing.T, client *redis.Client, key string, now time.Time) tim
 func TestRenewalOfManyHolders(t *testing.T) {
 	servers(t, func(t *testing.T, client *redis.Client) {
 		store, advance := clocked(t, client)
-		take(t, store, cc("a", "ann", 1))
-		take(t, store, cc("a", "bob", 2))
-		take(t, store, cc("b", "ann", 1))
+		take(t, store, leased("a", 1, "ann"))
+		take(t, store, leased("a", 2, "bob"))
+		take(t, store, leased("b", 1, "ann"))
 		advance(time.Second)
-		all := slices.Concat(cc("a", "ann", 1), cc("a", "cid", 1), cc("a", "bob", 2), cc("b", "ann", 1), cc("a", "bob", 0))
+		all := slices.Concat(leased("a", 1, "ann"), leased("a", 1, "cid"), leased("a", 2, "bob"), leased("b", 1, "ann"), leased("a", 0, "bob"))
 		if held := renew(t, store, all); !slices.Equal(held, []bool{true, false, true, true, true}) {
 			t.Errorf("held %v", held)
 		}
@@ -186,7 +187,7 @@ func TestRenewalOfManyHolders(t *testing.T) {
 func TestShorterLeaseBesideALongerOne(t *testing.T) {
 	servers(t, func(t *testing.T, client *redis.Client) {
 		store, _ := clocked(t, client)
-		long, short := cc("a", "ann", 1), cc("a", "bob", 1)
+		long, short := leased("a", 1, "ann"), leased("a", 1, "bob")
 		short[0].Limit.Period = time.Second
 		take(t, store, long)
 		if r := take(t, store, short); r.ResetAfter != 30*time.Second {
@@ -207,7 +208,7 @@ func TestShorterLeaseBesideALongerOne(t *testing.T) {
 func TestLostLeaseBesideOtherCharges(t *testing.T) {
 	servers(t, func(t *testing.T, client *redis.Client) {
 		store, _ := clocked(t, client)
-		charges := slices.Concat(tb("a", 2), cc("a", "ann", 1), sl("a", 3))
+		charges := slices.Concat(tb("a", 2), leased("a", 1, "ann"), sl("a", 3))
 		results := make([]ratelimit.Result, len(charges))
 		if err := store.Take(t.Context(), charges, results); err != nil {
 			t.Fatal(err)
@@ -233,7 +234,7 @@ func TestThousandsOfSlots(t *testing.T) {
 	const slots = 5000
 	client := redistest.Client(t)
 	store := redislimit.New(client)
-	c := cc("a", "ann", slots)
+	c := leased("a", slots, "ann")
 	c[0].Limit.Count = slots + 1
 	if r := take(t, store, c); !r.Allowed || r.Remaining != 1 {
 		t.Errorf("%+v", r)
@@ -248,7 +249,7 @@ func TestThousandsOfSlots(t *testing.T) {
 		t.Fatal(err)
 	}
 	take(t, store, c)
-	other := cc("a", "bob", 1)
+	other := leased("a", 1, "bob")
 	other[0].Limit.Count = slots + 1
 	take(t, store, other)
 	if err := store.Refund(t.Context(), c); err != nil { // not all: slot by slot
@@ -265,11 +266,11 @@ func TestLeaseThatEndsAtARoundTime(t *testing.T) {
 		for _, ends := range []int64{2e15, 1.9e15, 1.8765e15} {
 			store, advance := clocked(t, client)
 			advance(time.Duration(ends-epoch.UnixMicro())*time.Microsecond - 30*time.Second)
-			take(t, store, cc("a", "ann", 1))
-			if r := take(t, store, cc("a", "ann", 5)); !r.Allowed || r.ResetAfter != 30*time.Second {
+			take(t, store, leased("a", 1, "ann"))
+			if r := take(t, store, leased("a", 5, "ann")); !r.Allowed || r.ResetAfter != 30*time.Second {
 				t.Errorf("a lease until %d is not its holder's: %+v", ends, r)
 			}
-			if r := take(t, store, cc("a", "bob", 1)); r.RetryAfter != 30*time.Second {
+			if r := take(t, store, leased("a", 1, "bob")); r.RetryAfter != 30*time.Second {
 				t.Errorf("a lease until %d: retry after %v", ends, r.RetryAfter)
 			}
 		}
@@ -291,14 +292,14 @@ func TestForeignSortedSet(t *testing.T) {
 	}
 	servers(t, func(t *testing.T, client *redis.Client) {
 		store, _ := clocked(t, client)
-		charges := cc("a", "ann", 5)
+		charges := leased("a", 5, "ann")
 		for name, set := range sets {
 			client.Del(t.Context(), key)
 			client.ZAdd(t.Context(), key, set...)
 			errs := each(t, store, charges)
 			errs["renew"] = store.Renew(t.Context(), charges, make([]bool, 1))
 			if name == "a fraction that is to expire" { // only a call that is refused looks when
-				charges := cc("a", "ann", 4)
+				charges := leased("a", 4, "ann")
 				errs = each(t, store, charges)
 				delete(errs, "refund")
 			}

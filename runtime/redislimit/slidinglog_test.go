@@ -11,13 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ratelimitgen/ratelimitgen/internal/redistest"
-	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
-
-func sl(key string, cost int64) []ratelimit.Charge {
-	limit := ratelimit.Limit{Algorithm: ratelimit.SlidingLog, Count: 5, Period: time.Minute}
-	return []ratelimit.Charge{{Key: []byte(key), Name: "1m", Limit: limit, Cost: cost}}
-}
 
 // logged returns the list of a log as text, with times as microseconds since the epoch.
 func logged(t *testing.T, client *redis.Client, key string) string {
