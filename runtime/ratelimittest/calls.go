@@ -14,6 +14,7 @@ var calls = []struct {
 	run  Test
 }{
 	{"several limits are charged all or not at all", allOrNothing},
+	{"limits of different periods", severalPeriods},
 	{"limits of all kinds are charged all or not at all", mixedLimits},
 	{"a call waits for its turn at all limits, or at none", waitingTogether},
 	{"a bucket that refuses leaves the charge of the others untaken", sharedBucket},
@@ -46,7 +47,7 @@ func longer(cost int64) ratelimit.Charge {
 	return ratelimit.Charge{Key: []byte("user:1"), Name: "30m", Limit: tokens(30, 30*time.Minute), Cost: cost}
 }
 
-// R45 (a), R46
+// R45 (a)
 func allOrNothing(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
 	for _, charges := range [][]ratelimit.Charge{{minute(1), longer(1)}, {longer(1), minute(1)}} {
 		results := make([]ratelimit.Result, 2)
