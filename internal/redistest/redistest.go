@@ -4,9 +4,12 @@ package redistest
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +17,7 @@ import (
 )
 
 const (
+	host         = "127.0.0.1"
 	startTimeout = 10 * time.Second // a server is up after some 30 ms; a busy machine may take its time
 	attempts     = 3                // another process may take the free port between its choice and its use
 )
@@ -37,6 +41,12 @@ func Client(t testing.TB) *redis.Client {
 // change.
 func Server(t testing.TB) *redis.Options {
 	t.Helper()
+	return serve(t, func() []string { return nil })
+}
+
+// serve starts a server with further arguments, which are asked for at each attempt.
+func serve(t testing.TB, further func() []string) *redis.Options {
+	t.Helper()
 	path, err := exec.LookPath("redis-server")
 	if err != nil {
 		if os.Getenv("CI") == "true" {
@@ -47,7 +57,7 @@ func Server(t testing.TB) *redis.Options {
 	var log string
 	for range attempts {
 		var options *redis.Options
-		if options, log = start(t, path); options != nil {
+		if options, log = start(t, path, further); options != nil {
 			return options
 		}
 	}
@@ -56,15 +66,12 @@ func Server(t testing.TB) *redis.Options {
 }
 
 // start runs one server and returns the options of a client, or nil and the server's log.
-func start(t testing.TB, path string) (*redis.Options, string) {
+func start(t testing.TB, path string, further func() []string) (*redis.Options, string) {
 	t.Helper()
-	addr := freeAddr(t)
-	_, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	port := freePort(t)
 	var log bytes.Buffer
-	cmd := exec.Command(path, "--bind", "127.0.0.1", "--port", port, "--dir", t.TempDir(), "--save", "", "--appendonly", "no")
+	arguments := []string{"--bind", host, "--port", port, "--dir", t.TempDir(), "--save", "", "--appendonly", "no"}
+	cmd := exec.Command(path, append(arguments, further()...)...)
 	cmd.Stdout, cmd.Stderr = &log, &log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -79,8 +86,8 @@ func start(t testing.TB, path string) (*redis.Options, string) {
 		<-ended
 	}
 
-	options := &redis.Options{Addr: addr}
-	if answers(options, ended) {
+	options := &redis.Options{Addr: net.JoinHostPort(host, port)}
+	if answers(options, cmd.Process.Pid, ended) {
 		t.Cleanup(stop)
 		return options, ""
 	}
@@ -88,15 +95,16 @@ func start(t testing.TB, path string) (*redis.Options, string) {
 	return nil, log.String()
 }
 
-// answers waits until the server answers, and returns false when it has ended or takes too long.
-func answers(options *redis.Options, ended <-chan struct{}) bool {
+// answers waits until the server answers, and returns false when it has ended or takes too long. When another server
+// took the port, it is that one which answers.
+func answers(options *redis.Options, pid int, ended <-chan struct{}) bool {
 	client := redis.NewClient(options)
 	defer func() { _ = client.Close() }()
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
 	poll := time.NewTicker(2 * time.Millisecond)
 	defer poll.Stop()
-	for client.Ping(ctx).Err() != nil {
+	for !strings.Contains(client.Info(ctx, "server").Val(), fmt.Sprintf("\r\nprocess_id:%d\r\n", pid)) {
 		select {
 		case <-ended:
 			return false
@@ -108,13 +116,13 @@ func answers(options *redis.Options, ended <-chan struct{}) bool {
 	return true
 }
 
-// freeAddr returns a loopback address that was free a moment ago.
-func freeAddr(t testing.TB) string {
+// freePort returns a loopback port that was free a moment ago.
+func freePort(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.Close() }()
-	return l.Addr().String()
+	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 }

@@ -1,9 +1,14 @@
 package redistest_test
 
 import (
+	"context"
 	"net"
 	"runtime"
+	"strconv"
+	"sync/atomic"
 	"testing"
+
+	"github.com/redis/go-redis/v9"
 
 	"github.com/ratelimitgen/ratelimitgen/internal/redistest"
 )
@@ -27,6 +32,29 @@ func TestServerEndsWithItsTest(t *testing.T) {
 	if conn, err := net.Dial("tcp", addr); err == nil {
 		_ = conn.Close()
 		t.Errorf("a server still listens on %s", addr)
+	}
+}
+
+func TestCluster(t *testing.T) {
+	client := redis.NewClusterClient(redistest.Cluster(t))
+	defer func() { _ = client.Close() }()
+	const keys = 300
+	for i := range keys {
+		if err := client.Set(t.Context(), strconv.Itoa(i), "value", 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var servers, total atomic.Int64
+	err := client.ForEachMaster(t.Context(), func(ctx context.Context, node *redis.Client) error {
+		n, err := node.DBSize(ctx).Result()
+		if n > 0 {
+			servers.Add(1)
+		}
+		total.Add(n)
+		return err
+	})
+	if servers.Load() != 3 || total.Load() != keys || err != nil {
+		t.Errorf("%d nodes hold %d keys, error %v: want 3 and %d", servers.Load(), total.Load(), err, keys)
 	}
 }
 

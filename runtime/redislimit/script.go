@@ -58,9 +58,6 @@ func (s *Store) run(ctx context.Context, sc *script, charges []ratelimit.Charge)
 	for i := range charges {
 		args = append(args, s.key(&charges[i]))
 	}
-	if s.sharded && !sameTag(args[fixedArgs:]) {
-		return nil, errSlots
-	}
 	for i := range charges {
 		c := &charges[i]
 		l := &c.Limit
@@ -103,28 +100,6 @@ func (s *Store) send(ctx context.Context, args []any) (any, error) {
 func isNoScript(err error) bool {
 	var reply redis.Error
 	return errors.As(err, &reply) && strings.Contains(reply.Error(), "NOSCRIPT")
-}
-
-// sameTag reports whether all keys live on one server wherever that is decided by their hash tags.
-func sameTag(keys []any) bool {
-	for _, key := range keys[1:] {
-		if hashTag(key) != hashTag(keys[0]) {
-			return false
-		}
-	}
-	return true
-}
-
-// hashTag returns the part of a key that decides where it lives, see
-// https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/#hash-tags.
-func hashTag(key any) string {
-	text, _ := key.(string)
-	if _, after, ok := strings.Cut(text, "{"); ok {
-		if tag, _, ok := strings.Cut(after, "}"); ok && tag != "" {
-			return tag
-		}
-	}
-	return text
 }
 
 const (
