@@ -48,12 +48,15 @@ const (
 	chargeArgs = 7 // see lua/bucket.lua
 )
 
-// run runs a script on the charges and returns its reply.
-func (s *Store) run(ctx context.Context, sc *script, charges []ratelimit.Charge) (any, error) {
+// refusedElsewhere makes take look at the charges as those of a call that another limit refuses.
+const refusedElsewhere = "refused"
+
+// run runs a script on the charges, with further arguments after theirs, and returns its reply.
+func (s *Store) run(ctx context.Context, sc *script, charges []ratelimit.Charge, further ...any) (any, error) {
 	if s.client == nil {
 		return nil, errNoClient
 	}
-	args := make([]any, 0, fixedArgs+len(charges)*(1+chargeArgs))
+	args := make([]any, 0, fixedArgs+len(charges)*(1+chargeArgs)+len(further))
 	args = append(args, "evalsha", sc.digest, len(charges))
 	for i := range charges {
 		args = append(args, s.key(&charges[i]))
@@ -63,6 +66,7 @@ func (s *Store) run(ctx context.Context, sc *script, charges []ratelimit.Charge)
 		l := &c.Limit
 		args = append(args, code(l.Algorithm), l.Count, l.Period.Microseconds(), l.Capacity(), int(l.Refill), c.Cost, extra(c))
 	}
+	args = append(args, further...)
 
 	reply, err := s.send(ctx, args)
 	if isNoScript(err) {

@@ -113,11 +113,11 @@ func (s *Store) Peek(ctx context.Context, charges []ratelimit.Charge, results []
 	return s.decide(ctx, "peek", s.scripts.peek, charges, results)
 }
 
-func (s *Store) decide(ctx context.Context, method string, sc *script, charges []ratelimit.Charge, results []ratelimit.Result) error {
+func (s *Store) decide(ctx context.Context, method string, sc *script, charges []ratelimit.Charge, results []ratelimit.Result, further ...any) error {
 	if len(charges) == 0 {
 		return nil
 	}
-	reply, err := s.run(ctx, sc, charges)
+	reply, err := s.run(ctx, sc, charges, further...)
 	if err == nil {
 		err = readResults(reply, charges, results)
 	}
