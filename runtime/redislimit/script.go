@@ -94,6 +94,10 @@ func (s *Store) send(ctx context.Context, args []any) (any, error) {
 	cmd := charging{redis.NewCmd(ctx, args...)}
 	cmd.SetFirstKeyPos(fixedArgs)
 	if err := s.client.Process(ctx, cmd); err != nil {
+		// It is retries that tell the client to look where keys live now. Without them it looks once a minute.
+		if s.reload != nil && !isReply(err) {
+			s.reload(ctx)
+		}
 		return nil, err
 	}
 	return cmd.Result()
@@ -102,8 +106,13 @@ func (s *Store) send(ctx context.Context, args []any) (any, error) {
 // isNoScript reports whether a server says that it does not know the script, and so has not run it. Some proxies put
 // words of their own in front of the code.
 func isNoScript(err error) bool {
+	return isReply(err) && strings.Contains(err.Error(), "NOSCRIPT")
+}
+
+// isReply reports whether an error is what a server answered.
+func isReply(err error) bool {
 	var reply redis.Error
-	return errors.As(err, &reply) && strings.Contains(reply.Error(), "NOSCRIPT")
+	return errors.As(err, &reply)
 }
 
 const (

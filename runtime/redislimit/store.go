@@ -41,7 +41,8 @@ import (
 // ReadTimeout to what a call may wait; a context that is cancelled before its deadline waits for these.
 type Store struct {
 	client  processor
-	sharded bool // whether keys live on several servers
+	sharded bool                  // whether keys live on several servers
+	reload  func(context.Context) // learns anew where keys live; nil if the client does by itself
 	prefix  string
 	scripts *scripts
 }
@@ -79,8 +80,10 @@ func New(client redis.UniversalClient, opts ...Option) *Store {
 	if client != nil {
 		s.client = client
 	}
-	switch client.(type) {
-	case *redis.ClusterClient, *redis.Ring:
+	switch client := client.(type) {
+	case *redis.ClusterClient:
+		s.sharded, s.reload = true, client.ReloadState
+	case *redis.Ring:
 		s.sharded = true
 	}
 	for _, opt := range opts {
