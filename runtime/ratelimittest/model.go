@@ -113,6 +113,7 @@ func (m *model) refund(charges []ratelimit.Charge) (lost bool) {
 		b := m.open(c)
 		if w, ok := b.(*leased); ok && w.holds() == 0 {
 			lost = true
+			continue
 		}
 		b.refund(max(0, c.Cost-m.behind(b, c)))
 		m.save(b, c)
