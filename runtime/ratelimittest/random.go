@@ -121,10 +121,11 @@ func drawTrace(d direction, o order, renews bool) *rapid.Generator[trace] {
 		p := &player{direction: d, renews: renews}
 		p.model = &model{now: start, order: o, buckets: map[bucketName]remembered{}}
 		p.offers = rapid.SliceOfN(drawOffer(), 1, 3).Draw(rt, "offers")
-		play := rapid.Custom(p.play) // by which rapid knows what makes up a call, and leaves out those that are no part of a fault
+		// A generator of its own tells rapid what makes up a call, so that it leaves out those that are no part of a fault.
+		call := rapid.Custom(p.play)
 		var tr trace
-		for range rapid.IntRange(1, callsPerCheck).Draw(rt, "calls") {
-			tr = append(tr, play.Draw(rt, "call"))
+		for !p.done && len(tr) < callsPerCheck {
+			tr = append(tr, call.Draw(rt, "call"))
 		}
 		return tr
 	})
