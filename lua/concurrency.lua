@@ -126,8 +126,8 @@ function algorithms.cc()
     end,
 
     store = function(b, microseconds)
+      redis.call('ZREMRANGEBYSCORE', b.key, '-inf', string.format('%d', now))
       if b.leases then
-        redis.call('ZREMRANGEBYSCORE', b.key, '-inf', string.format('%d', now))
         lease(b)
       else
         for from = 1, b.own, GROUP do

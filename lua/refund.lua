@@ -22,7 +22,7 @@ end
 
 for i = 1, #KEYS do
   local b = buckets[i]
-  if b.cost > 0 and not b.lost then
+  if b.cost > 0 then
     if b.used > 0 then
       b.algorithm.store(b, reset(b))
     elseif b.stored then

@@ -90,7 +90,7 @@ func TestWhatLeasesHold(t *testing.T) {
 			{10 * s, "renew", "ann", 1, "ann@40000000", lease},
 			{29 * s, "take", "bob", 1, "ann@40000000, bob@69000000", lease},
 			{s, "gone", "ann", 1, "ann@40000000, bob@69000000", 0},
-			{0, "lost", "ann", 1, "ann@40000000, bob@69000000", 0},
+			{0, "lost", "ann", 1, "bob@69000000", 0}, // what has ended is dropped
 			{0, "take", "ann", 1, "bob@69000000, ann@70000000", lease},
 			{0, "refund", "ann", 1, "bob@69000000", 29 * s},
 			{0, "lost", "ann", 1, "bob@69000000", 0},
