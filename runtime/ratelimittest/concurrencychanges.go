@@ -66,8 +66,12 @@ func setBackLeases() []testCase {
 				take(h+12*s, 1).by("C").allowed(2, 10*s), // drops A's
 				peek(h+8*s, 1).allowed(2, 14*s),
 				take(h+20*s, 1).by("D").allowed(1, 10*s),
-				refund(h+25*s, 1).by("A").gone(), // drops B's and C's
-				peek(h+20*s, 1).allowed(3, 10*s),
+				refund(h+25*s, 1).by("A").gone(),
+				peek(h+20*s, 1).allowed(1, 10*s), // what did not succeed dropped none
+				take(h+25*s, 1).by("E").allowed(2, 10*s),
+				take(h+25*s, 1).by("F").allowed(1, 10*s),
+				refund(h+32*s, 1).by("E"),
+				peek(h+28*s, 1).allowed(2, 7*s), // it dropped its own only
 			},
 		},
 	}

@@ -56,6 +56,10 @@ type Test func(t *testing.T, store ratelimit.Store, advance func(time.Duration))
 // calls or more: 200 for each check of package rapid, whose flag -rapid.checks, or variable RAPID_CHECKS, has them be
 // any number.
 func Run(t *testing.T, newStore func(t *testing.T, test Test)) {
+	run(t, newStore, atOnce)
+}
+
+func run(t *testing.T, newStore func(t *testing.T, test Test), o order) {
 	groups := [][]testCase{
 		tokenBuckets(), fixedWindows(), slidingLogs(), slidingWindows(), leakyBuckets(), concurrencyLimits(),
 		changedLimits(), changedSlidingLogs(), changedSlidingWindows(), changedLeakyBuckets(), changedLeases(),
@@ -70,7 +74,7 @@ func Run(t *testing.T, newStore func(t *testing.T, test Test)) {
 		t.Run(c.name, func(t *testing.T) { newStore(t, c.run) })
 	}
 	t.Run("any calls get the answers of the model", func(t *testing.T) {
-		agree(t, newStore, forwards)
+		agree(t, newStore, forwards, o)
 	})
 }
 
@@ -80,6 +84,10 @@ func Run(t *testing.T, newStore func(t *testing.T, test Test)) {
 // is calls that filled it: it locks nobody out for longer than a full one. A lease lasts longer by as much as the clock
 // was set back.
 func RunSetBack(t *testing.T, newStore func(t *testing.T, test Test)) {
+	runSetBack(t, newStore, atOnce)
+}
+
+func runSetBack(t *testing.T, newStore func(t *testing.T, test Test), o order) {
 	groups := [][]testCase{
 		setBack(), setBackSlidingLogs(), setBackSlidingWindows(), setBackLeakyBuckets(), setBackLeases(), waitingSetBack(),
 	}
@@ -89,6 +97,14 @@ func RunSetBack(t *testing.T, newStore func(t *testing.T, test Test)) {
 		}
 	}
 	t.Run("any calls get the answers of the model", func(t *testing.T) {
-		agree(t, newStore, forwardsAndBack)
+		agree(t, newStore, forwardsAndBack, o)
 	})
+}
+
+// RunByKey is [Run] and [RunSetBack] for a Store whose buckets live on several servers. It decides the charges of a call
+// Key by Key, in the order in which the Keys first occur. When a Key refuses, Take refunds those before it, with the Delay
+// that they were given, and then all others answer as the limits of a refused call do.
+func RunByKey(t *testing.T, newStore func(t *testing.T, test Test)) {
+	run(t, newStore, byKey)
+	t.Run("clock set back", func(t *testing.T) { runSetBack(t, newStore, byKey) })
 }
