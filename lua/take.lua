@@ -1,6 +1,6 @@
 -- Take: charges every bucket, or none if one of them refuses, at one instant.
 --
--- KEYS, ARGV  the charges, see bucket.lua
+-- KEYS, ARGV  the charges, see bucket.lua; after them "refused" if a limit on another server refuses the call
 -- Reply       three integers a charge:
 --               retry      0 it is admitted, -1 it never can be, above 0 the microseconds after which it would be;
 --                          below -1 it is admitted and has to wait for its turn, for -1 - retry microseconds
@@ -12,7 +12,7 @@
 -- future, which a clock that was set back leaves behind, is moved to the present, as is a leaky bucket that holds more
 -- than it can. Otherwise nothing would come back until the clock is where it was.
 
-local buckets, refused = {}, false
+local buckets, refused = {}, ARGV[7 * #KEYS + 1] == 'refused'
 for i = 1, #KEYS do
   local b = bucket(i)
   b.retry = retry(b)

@@ -12,13 +12,14 @@ import (
 )
 
 const (
-	masters = 3
-	slots   = 16384
+	masters  = 3
+	numSlots = 16384
 )
 
 // Cluster starts a Redis Cluster of its own for t, of servers as [Server] starts them, and returns the options of a
 // client. They are the test's to change. There are three masters, whose addresses come first, and a replica of the first
-// of them. All end with t; when one ends before, the others go on without its slots.
+// of them, of which clients are told some seconds later. All end with t; when one ends before, the others go on without
+// its slots.
 //
 // It takes two seconds, for which Redis makes new masters wait before they answer: tests had better share one. It needs
 // Redis 7.0.
@@ -52,7 +53,8 @@ func startNode(t testing.TB) *node {
 		n.bus = freePort(t)
 		return []string{
 			"--cluster-enabled", "yes", "--cluster-port", n.bus, "--cluster-require-full-coverage", "no",
-			"--repl-diskless-sync-delay", "0",
+			// Clients are told of a replica when it has been sent something, be it a ping.
+			"--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1",
 		}
 	}))
 	return n
@@ -65,7 +67,7 @@ func (n *node) addr() string { return n.Options().Addr }
 // join makes a cluster of nodes that do not know each other.
 func join(ctx context.Context, masters []*node, replica *node) error {
 	for i, n := range masters {
-		if err := n.ClusterAddSlotsRange(ctx, slots*i/len(masters), slots*(i+1)/len(masters)-1).Err(); err != nil {
+		if err := n.ClusterAddSlotsRange(ctx, numSlots*i/len(masters), numSlots*(i+1)/len(masters)-1).Err(); err != nil {
 			return err
 		}
 		// With the same epoch, two of them would first have to find out which is to have another one.
@@ -103,7 +105,7 @@ func (n *node) knows(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !strings.Contains(info, "cluster_state:ok\r\n") || !strings.Contains(info, fmt.Sprintf("cluster_slots_ok:%d\r\n", slots)) {
+	if !strings.Contains(info, "cluster_state:ok\r\n") || !strings.Contains(info, fmt.Sprintf("cluster_slots_ok:%d\r\n", numSlots)) {
 		return fmt.Errorf("%s says %q", n.addr(), info)
 	}
 	list, err := n.ClusterNodes(ctx).Result()

@@ -206,7 +206,7 @@ func (p *player) drawCharges(rt *rapid.T, do string) []ratelimit.Charge {
 		if leases(c) {
 			c.Holder = rapid.SampledFrom([]string{"a", "b", "2"}).Draw(rt, "holder")
 		}
-		c.Cost = p.drawCost(rt, do, c)
+		c.Cost = p.drawCost(rt, c)
 		if do == "refund" && c.Wait > 0 {
 			c.Delay = rapid.SampledFrom([]time.Duration{0, 0, us, p.last.Delay, c.Wait / 2, c.Wait}).Draw(rt, "delay").Truncate(us)
 		}
@@ -237,7 +237,7 @@ func (p *player) drawTurn(rt *rapid.T) ratelimit.Charge {
 // leases reports whether a charge is for slots.
 func leases(c ratelimit.Charge) bool { return c.Limit.Algorithm == ratelimit.Concurrency }
 
-func (p *player) drawCost(rt *rapid.T, do string, c ratelimit.Charge) int64 {
+func (p *player) drawCost(rt *rapid.T, c ratelimit.Charge) int64 {
 	capacity := c.Limit.Capacity()
 	left := max(0, p.open(c).left())
 	var cost int64
@@ -259,9 +259,8 @@ func (p *player) drawCost(rt *rapid.T, do string, c ratelimit.Charge) int64 {
 	case 9:
 		cost = rapid.SampledFrom([]int64{capacity + 1, math.MaxInt64}).Draw(rt, "too much")
 	}
-	if leases(c) && (cost <= capacity || do != "take" && do != "peek") {
-		const slots = 12 // at once: a Store remembers each
-		cost = min(cost, slots)
+	if leases(c) && cost <= capacity {
+		cost = min(cost, 12) // a Store remembers each
 	}
 	return cost
 }

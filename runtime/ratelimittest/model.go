@@ -10,6 +10,7 @@ import (
 // model is what a Store should be, in rational numbers and without regard to speed. Times are in microseconds since 1970.
 type model struct {
 	now     int64
+	order   order
 	buckets map[bucketName]remembered
 }
 
@@ -60,6 +61,13 @@ func decide(b standing, c ratelimit.Charge) ratelimit.Result {
 }
 
 func (m *model) take(charges []ratelimit.Charge) []ratelimit.Result {
+	if m.order == byKey {
+		return m.takeByKey(charges)
+	}
+	return m.takeAtOnce(charges)
+}
+
+func (m *model) takeAtOnce(charges []ratelimit.Charge) []ratelimit.Result {
 	results := m.peek(charges)
 	for _, r := range results {
 		if !r.Allowed {
@@ -113,6 +121,7 @@ func (m *model) refund(charges []ratelimit.Charge) (lost bool) {
 		b := m.open(c)
 		if w, ok := b.(*leased); ok && w.holds() == 0 {
 			lost = true
+			continue
 		}
 		b.refund(max(0, c.Cost-m.behind(b, c)))
 		m.save(b, c)

@@ -68,7 +68,7 @@ func (w *leased) reset() int64 {
 }
 
 func (w *leased) take() {
-	w.refund(w.charge.Cost)
+	maps.DeleteFunc(w.leases, func(_ slot, end int64) bool { return end <= w.now })
 	w.lease()
 }
 
@@ -83,7 +83,7 @@ func (w *leased) lease() {
 func (w *leased) holds() int64 { return int64(len(w.ends(w.own))) }
 
 func (w *leased) refund(int64) {
-	maps.DeleteFunc(w.leases, func(s slot, end int64) bool { return end <= w.now || w.own(s) })
+	maps.DeleteFunc(w.leases, func(s slot, end int64) bool { return end > w.now && w.own(s) })
 }
 
 // renew starts the leases of the charge's slots anew, if they are all held.

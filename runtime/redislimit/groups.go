@@ -70,7 +70,7 @@ func hashTag(key string) string {
 }
 
 // takeGroups charges the groups one after the other, until one refuses or errs. Those before it then get back what was
-// taken, and the results of all others are where they stand afterwards.
+// taken, and all others answer as the limits of a refused call do.
 func (s *Store) takeGroups(ctx context.Context, groups []group, results []ratelimit.Result) error {
 	for i := range groups {
 		g := &groups[i]
@@ -81,7 +81,10 @@ func (s *Store) takeGroups(ctx context.Context, groups []group, results []rateli
 		if err := errors.Join(err, s.undo(ctx, groups[:i])); err != nil {
 			return err
 		}
-		if err := s.peekEach(ctx, slices.Concat(groups[:i], groups[i+1:])); err != nil {
+		err = each(slices.Concat(groups[:i], groups[i+1:]), func(g *group) error {
+			return s.decide(ctx, "take", s.scripts.take, g.charges, g.results, refusedElsewhere)
+		})
+		if err != nil {
 			return err
 		}
 		break
@@ -112,15 +115,13 @@ func (s *Store) undo(ctx context.Context, groups []group) error {
 }
 
 func (s *Store) peekGroups(ctx context.Context, groups []group, results []ratelimit.Result) error {
-	err := s.peekEach(ctx, groups)
+	err := each(groups, func(g *group) error {
+		return s.decide(ctx, "peek", s.scripts.peek, g.charges, g.results)
+	})
 	if err == nil {
 		fill(results, groups)
 	}
 	return err
-}
-
-func (s *Store) peekEach(ctx context.Context, groups []group) error {
-	return each(groups, func(g *group) error { return s.decide(ctx, "peek", s.scripts.peek, g.charges, g.results) })
 }
 
 func (s *Store) renewGroups(ctx context.Context, groups []group, held []bool) error {

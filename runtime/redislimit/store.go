@@ -41,7 +41,8 @@ import (
 // ReadTimeout to what a call may wait; a context that is cancelled before its deadline waits for these.
 type Store struct {
 	client  processor
-	sharded bool // whether keys live on several servers
+	sharded bool                  // whether keys live on several servers
+	reload  func(context.Context) // learns anew where keys live; nil if the client does by itself
 	prefix  string
 	scripts *scripts
 }
@@ -79,8 +80,10 @@ func New(client redis.UniversalClient, opts ...Option) *Store {
 	if client != nil {
 		s.client = client
 	}
-	switch client.(type) {
-	case *redis.ClusterClient, *redis.Ring:
+	switch client := client.(type) {
+	case *redis.ClusterClient:
+		s.sharded, s.reload = true, client.ReloadState
+	case *redis.Ring:
 		s.sharded = true
 	}
 	for _, opt := range opts {
@@ -113,11 +116,11 @@ func (s *Store) Peek(ctx context.Context, charges []ratelimit.Charge, results []
 	return s.decide(ctx, "peek", s.scripts.peek, charges, results)
 }
 
-func (s *Store) decide(ctx context.Context, method string, sc *script, charges []ratelimit.Charge, results []ratelimit.Result) error {
+func (s *Store) decide(ctx context.Context, method string, sc *script, charges []ratelimit.Charge, results []ratelimit.Result, further ...any) error {
 	if len(charges) == 0 {
 		return nil
 	}
-	reply, err := s.run(ctx, sc, charges)
+	reply, err := s.run(ctx, sc, charges, further...)
 	if err == nil {
 		err = readResults(reply, charges, results)
 	}
