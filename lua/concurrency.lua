@@ -8,7 +8,7 @@
 -- A clock that was set back makes leases last longer by that much.
 
 function algorithms.cc()
-  -- Returns a score that was read. Redis from 7.2 on writes a round one with an exponent, which not every Lua reads.
+  -- Returns a score that was read. Some compatible servers write a round one with an exponent, which not every Lua reads.
   local function score(b, text)
     local digit, digits, exponent = string.match(text, '^(%d)%.?(%d*)e%+(%d+)$')
     if digit and #digits <= tonumber(exponent) then

@@ -260,7 +260,7 @@ func TestThousandsOfSlots(t *testing.T) {
 	}
 }
 
-// Redis from 7.2 on, and miniredis, write 2e+15 for the score of a lease that ends on 18 May 2033.
+// miniredis writes 2e+15 for the score of a lease that ends on 18 May 2033.
 func TestLeaseThatEndsAtARoundTime(t *testing.T) {
 	servers(t, func(t *testing.T, client *redis.Client) {
 		for _, ends := range []int64{2e15, 1.9e15, 1.8765e15} {
