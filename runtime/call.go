@@ -55,7 +55,7 @@ func (g *Guard) Begin(ctx context.Context, call ...Arg) (*Call, error) {
 	if slots := s.slots(); len(slots) > 0 {
 		c.held = newLeaseContext(ctx)
 		c.ctx = c.held
-		c.leases = g.limiter.leases.hold(c, slots, s.asked)
+		c.leases = g.limiter.leases.hold(c, s.local, slots, s.asked)
 	}
 	return c, nil
 }
@@ -102,7 +102,7 @@ func (c *Call) End() {
 	if len(back) == 0 {
 		return
 	}
-	err := l.giveBack(c.ctx, back)
+	err := l.giveBack(c.ctx, s.local, back)
 	if err != nil && (kept || !errors.Is(err, ErrLeaseLost)) { // what is lost was told when it was
 		l.report(c.guard.method, err)
 	}
@@ -112,8 +112,8 @@ func (c *Call) End() {
 }
 
 // giveBack refunds charges, even when ctx has ended.
-func (l *Limiter) giveBack(ctx context.Context, charges []Charge) error {
+func (l *Limiter) giveBack(ctx context.Context, local bool, charges []Charge) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()
-	return l.store.Refund(ctx, charges)
+	return l.decider(local).Refund(ctx, charges)
 }

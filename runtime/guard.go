@@ -158,8 +158,8 @@ func (g *Guard) conclude(ctx context.Context, s *scratch) error {
 	if recorder == nil && refused == 0 {
 		return nil
 	}
-	for i, r := range s.rules {
-		s.outcomes = append(s.outcomes, Outcome{Name: r.Name, Limit: r.Limit, Result: s.results[i]})
+	for i := range s.charges {
+		s.outcomes = append(s.outcomes, Outcome{Name: s.charges[i].Name, Limit: s.charges[i].Limit, Result: s.results[i]})
 	}
 	if recorder != nil {
 		recorder.Record(g.method, s.outcomes)
@@ -211,6 +211,7 @@ type scratch struct {
 	charges  []Charge
 	results  []Result
 	outcomes []Outcome
+	local    bool      // whether the local store has decided
 	holder   string    // of the slots that are taken
 	timed    bool      // whether asked is wanted
 	asked    time.Time // when the store was asked, or just before
@@ -229,10 +230,15 @@ func (s *scratch) slots() []Charge {
 	return slots
 }
 
+// keep drops all charges but the first n.
+func (s *scratch) keep(n int) {
+	s.rules, s.charges, s.results = s.rules[:n], s.charges[:n], s.results[:n]
+}
+
 func (s *scratch) release() {
 	clear(s.charges) // its keys may be in an array that has been outgrown
 	clear(s.rules)
 	s.keys, s.rules, s.charges, s.results, s.outcomes = s.keys[:0], s.rules[:0], s.charges[:0], s.results[:0], s.outcomes[:0]
-	s.holder, s.timed = "", false
+	s.local, s.holder, s.timed = false, "", false
 	scratchPool.Put(s)
 }

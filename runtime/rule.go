@@ -36,6 +36,7 @@ type Rule struct {
 	Cost    int64         // units that a call takes; 0 means 1, see [Free]
 	CostArg bool          // each call says what it takes by [Cost]; the field Cost is not used
 	Wait    time.Duration // the longest that a call waits for its turn before it is refused; 0: not at all
+	Fail    Failure       // what becomes of a call when the store cannot answer; empty: what [OnFailure] says
 	OnEmpty Empty         // what to do when a part of Key is missing or empty
 	Status  int           // HTTP status of a refusal, 400 to 999; 0 means 429
 	Message string        // text for a refused caller
@@ -66,6 +67,8 @@ func compile(r Rule, wanted *[]string) (rule, error) {
 		return rule{}, fmt.Errorf("ratelimit: Rule.Wait is %v: want at most %v, in whole microseconds", r.Wait, maxPeriod)
 	case strings.ContainsFunc(r.Name, func(c rune) bool { return !inName(c) }):
 		return rule{}, fmt.Errorf("ratelimit: Rule.Name is %q: want letters, digits, '_', '-' and '.'", r.Name)
+	case r.Fail != "" && !r.Fail.valid():
+		return rule{}, fmt.Errorf("ratelimit: Rule.Fail is %q: want FailLocal, FailOpen or FailClosed, or nothing", string(r.Fail))
 	case r.OnEmpty > Allow:
 		return rule{}, fmt.Errorf("ratelimit: Rule.OnEmpty is %d: want Deny, Share or Allow", r.OnEmpty)
 	case r.Status != 0 && (r.Status < 400 || r.Status > 999):
