@@ -184,11 +184,11 @@ func TestSlotsOfTheLocalStore(t *testing.T) {
 		g := newLimiter(t, store, told.option()).Guard("m", rule(slots(1, 3*time.Second)))
 		store.down(true)
 		call := begin(t, g, t.Context())
-		time.Sleep(10 * time.Second)
+		time.Sleep(10500 * time.Millisecond)
 		if err := call.Context().Err(); err != nil {
 			t.Errorf("the lease is lost: %v", err)
 		}
-		refuses(t, g, "m: rate limit exceeded: limit limit admits the call in 2s")
+		refuses(t, g, "m: rate limit exceeded: limit limit admits the call in 2.5s")
 		store.down(false)
 		other := begin(t, g, t.Context())
 		call.End()

@@ -177,6 +177,7 @@ func TestInvalidRuleLetsNothingPass(t *testing.T) {
 		{"cost", rule(func(r *ratelimit.Rule) { r.Cost = -2 }), "ratelimit: Rule.Cost is -2: want at least 1, 0 for 1, or Free"},
 		{"name", rule(func(r *ratelimit.Rule) { r.Name = `a"` }), `ratelimit: Rule.Name is "a\"": want letters, digits, '_', '-' and '.'`},
 		{"on empty", rule(func(r *ratelimit.Rule) { r.OnEmpty = 9 }), "ratelimit: Rule.OnEmpty is 9: want Deny, Share or Allow"},
+		{"mode", rule(func(r *ratelimit.Rule) { r.Mode = 9 }), "ratelimit: Rule.Mode is 9: want Enforce, Shadow or Off"},
 		{"fail", rule(func(r *ratelimit.Rule) { r.Fail = "shut" }), `ratelimit: Rule.Fail is "shut": want FailLocal, FailOpen or FailClosed, or nothing`},
 		{"status", rule(func(r *ratelimit.Rule) { r.Status = 200 }), "ratelimit: Rule.Status is 200: want 400 to 999, or 0 for 429"},
 		{"two of one name", []ratelimit.Rule{{Key: "a", Limit: fivePerSecond}, {Key: "b", Limit: fivePerSecond}}, `ratelimit: two limits are named "1s"`},
@@ -211,7 +212,11 @@ type recorder struct{ lines []string }
 
 func (r *recorder) Record(method string, outcomes []ratelimit.Outcome) {
 	for _, o := range outcomes {
-		r.lines = append(r.lines, fmt.Sprintf("%s %s %v %d", method, o.Name, o.Result.Allowed, o.Result.Remaining))
+		line := fmt.Sprintf("%s %s %v %d", method, o.Name, o.Result.Allowed, o.Result.Remaining)
+		if o.Shadow {
+			line += " shadow"
+		}
+		r.lines = append(r.lines, line)
 	}
 }
 

@@ -23,6 +23,7 @@ const (
 type lease struct {
 	call   *Call
 	local  bool // whether the slot is the local store's
+	shadow bool // whether nothing becomes of it when it is lost
 	slot   Charge
 	taken  time.Time // when it was asked for, or renewed last
 	due    time.Time // when there is something to do about it: to renew it, or to give it up
@@ -51,22 +52,27 @@ type leases struct {
 	changed  chan struct{} // tells the watch that it may have to do something earlier, or nothing
 }
 
-// hold keeps the slots that a call took at that time until they are released.
-func (ls *leases) hold(c *Call, local bool, slots []Charge, taken time.Time) []*lease {
-	mine := make([]*lease, len(slots))
+// hold keeps the slots among what a call has taken until they are released.
+func (ls *leases) hold(c *Call, s *scratch) []*lease {
+	var mine []*lease
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	for i, slot := range slots {
+	for i, slot := range s.charges {
+		if !s.holds(i) {
+			continue
+		}
 		slot.Key = bytes.Clone(slot.Key)
-		mine[i] = &lease{call: c, local: local, slot: slot}
-		mine[i].start(taken)
-		heap.Push(&ls.held, mine[i])
+		l := &lease{call: c, local: s.local, slot: slot, shadow: s.rules[i].Mode == Shadow}
+		l.start(s.asked)
+		heap.Push(&ls.held, l)
+		mine = append(mine, l)
 	}
 	switch {
+	case mine == nil:
 	case !ls.running:
 		ls.running = true
 		go ls.watch()
-	case ls.held[0].taken.Equal(taken):
+	case ls.held[0].taken.Equal(s.asked):
 		ls.notify()
 	}
 	return mine
@@ -216,7 +222,9 @@ func (l *lease) lose() {
 	if l.err != nil {
 		cause = fmt.Errorf("%w: %w", ErrLeaseLost, l.err)
 	}
-	l.call.held.end(cause)
+	if !l.shadow {
+		l.call.held.end(cause)
+	}
 	g := l.call.guard
 	g.limiter.report(g.method, fmt.Errorf("limit %s: %w", l.slot.Name, cause))
 }
