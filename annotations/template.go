@@ -55,12 +55,12 @@ func parseHole(v value, start, end int) (Part, Errors) {
 	name, ok := strings.CutPrefix(strings.Trim(v.text[start+1:end-1], " "), "@")
 	if !ok {
 		expr, errs := parseExpr(v, start+1, end-1)
-		return Part{Expr: expr}, errs
+		return Part{Expr: expr, Offset: v.at(start)}, errs
 	}
 	if !callerName.MatchString(name) {
 		return Part{}, Errors{v.errorAt(start, "%s: %s", v.text[start:end], callerSyntax)}
 	}
-	return Part{Caller: name}, nil
+	return Part{Caller: name, Offset: v.at(start)}, nil
 }
 
 // isHole reports whether s is one hole from its first byte to its last.
@@ -120,7 +120,11 @@ func parseExpr(v value, start, end int) (*Expr, Errors) {
 	if offset, message := syntaxError(text); message != "" {
 		return nil, Errors{v.errorAt(start+offset, "{%s}: %s", text, message)}
 	}
-	return &Expr{Text: text, Offset: v.at(start)}, nil
+	expr := &Expr{Text: text, Offset: v.at(start)}
+	if v.offsets != nil {
+		expr.offsets = v.offsets[start : start+len(text)+1]
+	}
+	return expr, nil
 }
 
 // unnamed is an unnamed parameter, $0 or $1, that is not part of a longer word.
