@@ -190,25 +190,6 @@ func (a *Annotation) find(name string) *attribute {
 	return nil
 }
 
-// Expr is a Go expression that is known to be well-formed, and nothing more.
-type Expr struct {
-	// Text is the expression without the braces and the blanks beside them. Unnamed parameters are $0, $1, ...
-	Text string
-
-	// Offset is where Text starts, in bytes after the comment's first slash.
-	Offset int
-
-	offsets []int // of each byte of Text and of its end, where escapes have moved them; nil elsewhere
-}
-
-// At returns where Text[i] is, in bytes after the comment's first slash. It may be the end of Text.
-func (e *Expr) At(i int) int {
-	if e.offsets != nil {
-		return e.offsets[i]
-	}
-	return e.Offset + i
-}
-
 // Template is the value of key. It has at least one part, and never two literals in a row.
 type Template struct {
 	Parts []Part

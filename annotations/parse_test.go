@@ -1,6 +1,8 @@
 package annotations
 
 import (
+	"go/ast"
+	"go/token"
 	"reflect"
 	"strings"
 	"testing"
@@ -296,5 +298,25 @@ func TestExpressionOffsets(t *testing.T) {
 		if !strings.HasPrefix(directive[hole.Offset:], "{ m") || !strings.HasPrefix(directive[caller.Offset:], "{@ip") {
 			t.Errorf("%s: holes are at %q and %q", directive, directive[hole.Offset:], directive[caller.Offset:])
 		}
+	}
+}
+
+func TestExpressionSyntax(t *testing.T) {
+	a, err := Parse(`//ratelimit:count=5 skip={f($0, "$1", _0) && $1.ok && 'x' == $10}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var words []string
+	ast.Inspect(a.Skip.Syntax(token.NewFileSet()), func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Ident:
+			words = append(words, n.Name)
+		case *ast.BasicLit:
+			words = append(words, n.Value)
+		}
+		return true
+	})
+	if got, want := strings.Join(words, " "), `f $0 "$1" _0 $1 ok 'x' $10`; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
