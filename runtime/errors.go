@@ -29,8 +29,10 @@ type LimitError struct {
 	Result  Result    // the bucket's answer
 	Status  int       // HTTP status for the refused caller, 429 unless the directive says otherwise
 	Message string    // text for the refused caller; empty unless the directive has one
-	Missing string    // caller attribute, e.g. "ip", whose absence from the context made the call be refused
+	Missing string    // what the key lacks, so that the call was refused: a caller attribute, e.g. "ip", or a part of the call
 	Refused []Outcome // each limit that refused, in the order of the directives
+
+	given bool // whether what is missing is a part of the call
 }
 
 // Error tells the method, the limit, and how long to wait.
@@ -40,6 +42,8 @@ func (e *LimitError) Error() string {
 		where = e.Method + ": "
 	}
 	switch {
+	case e.given:
+		return fmt.Sprintf("%s%v: limit %s goes by %s, which the call does not have", where, ErrLimited, e.Name, e.Missing)
 	case e.Missing != "":
 		return fmt.Sprintf("%s%v: limit %s goes by the caller's %q, which the context does not hold", where, ErrLimited, e.Name, e.Missing)
 	case e.Result.RetryAfter == Never:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 )
 
 // Guard holds the limits of one method. Generated code makes one for each limited method and asks it before each call.
@@ -13,7 +14,10 @@ type Guard struct {
 	limiter *Limiter
 	method  string
 	rules   []rule
-	err     error // why the rules cannot be kept, told to each call: a method is never left unprotected
+	wanted  []string // texts of the parts that each call gives for the keys
+	leased  bool     // whether a rule is leased
+	waits   bool     // whether a rule has a Wait
+	err     error    // why the rules cannot be kept, told to each call: a method is never left unprotected
 }
 
 // Guard returns the guard of a method that has the given limits, all of which must allow a call. The method, e.g.
@@ -24,16 +28,18 @@ func (l *Limiter) Guard(method string, rules ...Rule) *Guard {
 	var errs []error
 	names := make(map[string]bool, len(rules))
 	for i, r := range rules {
-		var err error
-		if g.rules[i], err = compile(r); err != nil {
+		compiled, err := compile(r, &g.wanted)
+		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		if name := g.rules[i].Name; names[name] {
-			errs = append(errs, fmt.Errorf("ratelimit: two limits are named %q", name))
-		} else {
-			names[name] = true
+		if names[compiled.Name] {
+			errs = append(errs, fmt.Errorf("ratelimit: two limits are named %q", compiled.Name))
 		}
+		names[compiled.Name] = true
+		g.rules[i] = compiled
+		g.leased = g.leased || compiled.leased
+		g.waits = g.waits || compiled.Wait > 0
 	}
 	if l == nil || l.store == nil {
 		errs = append(errs, errNoStore)
@@ -42,46 +48,102 @@ func (l *Limiter) Guard(method string, rules ...Rule) *Guard {
 	return g
 }
 
+var errLeased = errors.New("ratelimit: a limit of the method is Concurrency: want Guard.Begin, whose Call ends")
+
 // Allow charges the method's limits for one call and returns nil if the call may go on. Otherwise the error is a
-// [*LimitError], when a limit refused, or a [*DecisionError], when the limiter cannot tell.
-func (g *Guard) Allow(ctx context.Context) error {
-	if g == nil || g.limiter == nil && g.err == nil {
-		return &DecisionError{Err: errNoStore}
+// [*LimitError], when a limit refused, or a [*DecisionError], when the limiter cannot tell. With a [Rule.Wait] it returns
+// when the call's turn has come, or ctx ends.
+//
+// The call gives a part for each {text} in the keys of the rules, in the order in which they name them first, then a
+// [Cost] for each rule with CostArg and a [SkipIf] for each rule that may not be meant.
+func (g *Guard) Allow(ctx context.Context, call ...Arg) error {
+	if err := g.usable(); err != nil {
+		return err
 	}
-	if g.err != nil {
-		return &DecisionError{Method: g.method, Err: g.err}
+	if g.leased {
+		return g.undecided(errLeased)
 	}
 	s := scratchPool.Get().(*scratch)
 	defer s.release()
+	_, err := g.decide(ctx, s, call)
+	return err
+}
 
+// usable returns an error unless the guard can decide calls.
+func (g *Guard) usable() error {
+	switch {
+	case g == nil || g.limiter == nil && g.err == nil:
+		return &DecisionError{Err: errNoStore}
+	case g.err != nil:
+		return g.undecided(g.err)
+	}
+	return nil
+}
+
+func (g *Guard) undecided(err error) error { return &DecisionError{Method: g.method, Err: err} }
+
+// decide charges the limits of a call and keeps the charges in s. Charged is false when nothing was, since no limit is
+// meant or the store cannot tell and such calls go on.
+func (g *Guard) decide(ctx context.Context, s *scratch, call args) (charged bool, err error) {
+	if err := call.check(len(g.wanted)); err != nil {
+		return false, g.undecided(err)
+	}
 	for i := range g.rules {
-		r := &g.rules[i]
-		start := len(s.keys)
-		var missing string
-		s.keys, missing = r.appendKey(s.keys, ctx)
-		if missing != "" {
-			if r.OnEmpty == Allow {
-				s.keys = s.keys[:start]
-				continue
-			}
-			return g.missing(r, missing)
+		if err := g.charge(ctx, s, &g.rules[i], call); err != nil {
+			return false, err
 		}
-		s.rules = append(s.rules, r)
-		s.charges = append(s.charges, Charge{Key: s.keys[start:], Name: r.Name, Limit: r.Limit, Cost: r.Cost})
-		s.results = append(s.results, Result{})
 	}
 	if len(s.charges) == 0 {
-		return nil
+		return false, nil
 	}
+	if g.waits {
+		charged, err = g.takeInTurn(ctx, s)
+	} else {
+		charged, err = g.limiter.take(ctx, s)
+	}
+	switch {
+	case err != nil:
+		return false, g.undecided(err)
+	case !charged:
+		return false, nil
+	}
+	err = g.conclude(ctx, s)
+	return err == nil, err
+}
 
-	decided, err := g.limiter.take(ctx, s)
-	if err != nil {
-		return &DecisionError{Method: g.method, Err: err}
-	}
-	if !decided {
+// charge adds to s what the call takes of one limit.
+func (g *Guard) charge(ctx context.Context, s *scratch, r *rule, call args) error {
+	if len(call) > len(g.wanted) && call.skips(r.Name) {
 		return nil
 	}
-	return g.conclude(ctx, s)
+	c := Charge{Name: r.Name, Limit: r.Limit, Cost: r.Cost}
+	if r.CostArg {
+		var err error
+		if c.Cost, err = call.cost(r.Name); err != nil {
+			return g.undecided(err)
+		}
+	}
+	if r.ahead {
+		c.Wait = r.Wait
+	}
+	if r.leased {
+		c.Holder = s.holder
+	}
+	start := len(s.keys)
+	var missing *part
+	s.keys, missing = r.appendKey(s.keys, ctx, call)
+	if missing != nil {
+		if r.OnEmpty == Allow {
+			s.keys = s.keys[:start]
+			return nil
+		}
+		return g.missing(r, missing)
+	}
+	c.Key = s.keys[start:]
+	s.rules = append(s.rules, r)
+	s.charges = append(s.charges, c)
+	s.results = append(s.results, Result{})
+	return nil
 }
 
 // conclude records the decision that s holds and returns the refusal if it is one.
@@ -125,8 +187,8 @@ func (g *Guard) refusal(s *scratch, n int) *LimitError {
 	return e
 }
 
-// missing is the refusal of a call whose context lacks a caller attribute: no wait can help it.
-func (g *Guard) missing(r *rule, attribute string) *LimitError {
+// missing is the refusal of a call that lacks a part of its key: no wait can help it.
+func (g *Guard) missing(r *rule, p *part) *LimitError {
 	result := Result{Limit: r.Limit.Capacity(), RetryAfter: Never}
 	return &LimitError{
 		Method:  g.method,
@@ -135,7 +197,8 @@ func (g *Guard) missing(r *rule, attribute string) *LimitError {
 		Result:  result,
 		Status:  r.Status,
 		Message: r.Message,
-		Missing: attribute,
+		Missing: p.name,
+		given:   p.kind == givenPart,
 		Refused: []Outcome{{Name: r.Name, Limit: r.Limit, Result: result}},
 	}
 }
@@ -148,13 +211,28 @@ type scratch struct {
 	charges  []Charge
 	results  []Result
 	outcomes []Outcome
+	holder   string    // of the slots that are taken
+	timed    bool      // whether asked is wanted
+	asked    time.Time // when the store was asked, or just before
 }
 
 var scratchPool = sync.Pool{New: func() any { return new(scratch) }}
+
+// slots returns the charges that hold slots now.
+func (s *scratch) slots() []Charge {
+	var slots []Charge
+	for i := range s.charges {
+		if s.rules[i].leased && s.charges[i].Cost > 0 {
+			slots = append(slots, s.charges[i])
+		}
+	}
+	return slots
+}
 
 func (s *scratch) release() {
 	clear(s.charges) // its keys may be in an array that has been outgrown
 	clear(s.rules)
 	s.keys, s.rules, s.charges, s.results, s.outcomes = s.keys[:0], s.rules[:0], s.charges[:0], s.results[:0], s.outcomes[:0]
+	s.holder, s.timed = "", false
 	scratchPool.Put(s)
 }

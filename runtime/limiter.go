@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"time"
 )
 
 // Limiter decides calls by asking a [Store]. It is safe for concurrent use, and one serves a whole process. The zero
@@ -11,6 +13,9 @@ import (
 type Limiter struct {
 	store   Store
 	failure Failure
+	report  func(method string, err error)
+	leases  leases
+	lines   lines
 }
 
 // Option changes a [Limiter] at its construction.
@@ -43,9 +48,27 @@ func OnFailure(f Failure) Option {
 	})
 }
 
+// OnError has report called with each error that no caller can be given, since its call goes on or is over: a slot or
+// units that could not be given back, and a lease that was lost. The method is that of the [Guard]. It may be called by
+// several goroutines at once and must not block. The default writes to [slog.Default].
+func OnError(report func(method string, err error)) Option {
+	return optionFunc(func(l *Limiter) error {
+		if report == nil {
+			return errors.New("ratelimit: OnError(nil): want a function")
+		}
+		l.report = report
+		return nil
+	})
+}
+
+func logError(method string, err error) {
+	slog.Warn("rate limit", "method", method, "error", err)
+}
+
 // New returns a Limiter that asks store. It returns an error if store is nil or an option is invalid.
 func New(store Store, opts ...Option) (*Limiter, error) {
-	l := &Limiter{store: store, failure: FailClosed}
+	l := &Limiter{store: store, failure: FailClosed, report: logError}
+	l.leases = leases{limiter: l, changed: make(chan struct{}, 1)}
 	if store == nil {
 		return nil, errNoStore
 	}
@@ -82,6 +105,9 @@ func (l *Limiter) AllowN(ctx context.Context, key string, limit Limit, n int64) 
 	if err := CheckCharges(s.charges); err != nil {
 		return Result{}, &DecisionError{Err: err}
 	}
+	if limit.Algorithm == Concurrency {
+		return Result{}, &DecisionError{Err: errLeased}
+	}
 	decided, err := l.take(ctx, s)
 	if err != nil {
 		return Result{}, &DecisionError{Err: err}
@@ -104,6 +130,9 @@ func (l *Limiter) take(ctx context.Context, s *scratch) (decided bool, err error
 	}
 	if err := ctx.Err(); err != nil {
 		return false, err
+	}
+	if s.timed {
+		s.asked = time.Now()
 	}
 	err = l.store.Take(ctx, s.charges, s.results)
 	switch ended := ctx.Err(); {

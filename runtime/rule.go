@@ -1,18 +1,17 @@
 package ratelimit
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // Free is the [Rule.Cost] of a call that takes nothing: it is never refused and only sees where the limit stands.
 const Free int64 = -1
 
-// Empty says what becomes of a call when the context does not hold a caller attribute that a limit goes by. The zero
-// value is [Deny].
+// Empty says what becomes of a call when a part that a limit goes by is missing or empty: an attribute that the context
+// does not hold, or a part that the call does not have. The zero value is [Deny].
 type Empty uint8
 
 const (
@@ -28,32 +27,32 @@ const (
 // zero value is not a rule: Key and Limit are required. Rules are copied by [Limiter.Guard].
 type Rule struct {
 	// Key is the bucket's identity, in the notation of the directive: literal text in which {@name} stands for the
-	// caller attribute of that name, and {{ and }} for braces. Rules with equal keys, names and algorithms share
-	// buckets.
+	// caller attribute of that name, {text} for a part that each call gives, and {{ and }} for braces. Parts are told apart
+	// by their text and come in the order in which the rules of a method name them first. Rules with equal keys, names and
+	// algorithms share buckets.
 	Key     string
 	Name    string // names the limit among the method's, and to the caller; empty: the period, e.g. "1s"
 	Limit   Limit
-	Cost    int64  // units that a call takes; 0 means 1, see [Free]
-	OnEmpty Empty  // what to do without a caller attribute of Key
-	Status  int    // HTTP status of a refusal, 400 to 999; 0 means 429
-	Message string // text for a refused caller
+	Cost    int64         // units that a call takes; 0 means 1, see [Free]
+	CostArg bool          // each call says what it takes by [Cost]; the field Cost is not used
+	Wait    time.Duration // the longest that a call waits for its turn before it is refused; 0: not at all
+	OnEmpty Empty         // what to do when a part of Key is missing or empty
+	Status  int           // HTTP status of a refusal, 400 to 999; 0 means 429
+	Message string        // text for a refused caller
 }
 
 // rule is a Rule made ready for calls.
 type rule struct {
 	Rule
-	parts []part
+	parts  []part
+	leased bool // whether a call holds slots
+	ahead  bool // whether a call that waits has its bucket charged in advance
 }
 
-// part is a piece of a key: literal text, already escaped, or a caller attribute.
-type part struct {
-	literal string
-	caller  string // attribute name; empty for a literal
-	ctxKey  any    // callerKey(caller), boxed once
-}
-
-func compile(r Rule) (rule, error) {
-	parts, err := parseKey(r.Key)
+// compile makes a rule ready. It appends the texts of the parts that its key wants of each call and that are not in
+// wanted yet.
+func compile(r Rule, wanted *[]string) (rule, error) {
+	parts, err := parseKey(r.Key, wanted)
 	if err != nil {
 		return rule{}, err
 	}
@@ -63,6 +62,8 @@ func compile(r Rule) (rule, error) {
 	switch {
 	case r.Cost < Free:
 		return rule{}, fmt.Errorf("ratelimit: Rule.Cost is %d: want at least 1, 0 for 1, or Free", r.Cost)
+	case r.Wait < 0 || r.Wait > maxPeriod || r.Wait%time.Microsecond != 0:
+		return rule{}, fmt.Errorf("ratelimit: Rule.Wait is %v: want at most %v, in whole microseconds", r.Wait, maxPeriod)
 	case strings.ContainsFunc(r.Name, func(c rune) bool { return !inName(c) }):
 		return rule{}, fmt.Errorf("ratelimit: Rule.Name is %q: want letters, digits, '_', '-' and '.'", r.Name)
 	case r.OnEmpty > Allow:
@@ -82,67 +83,17 @@ func compile(r Rule) (rule, error) {
 	if r.Status == 0 {
 		r.Status = http.StatusTooManyRequests
 	}
-	return rule{Rule: r, parts: parts}, nil
+	compiled := rule{Rule: r, parts: parts, leased: r.Limit.Algorithm == Concurrency}
+	if r.Wait > 0 && algorithms[r.Limit.Algorithm].burst {
+		compiled.ahead = true
+		if err := r.Limit.checkWait("Rule.Wait", r.Wait); err != nil {
+			return rule{}, err
+		}
+	}
+	return compiled, nil
 }
 
 // inName reports whether c may stand in a limit's name, which must be fit for a store's key and for a response header.
 func inName(c rune) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-' || c == '.'
-}
-
-var errKeySyntax = errors.New("want text with {@name} for caller attributes, and {{ or }} for a brace")
-
-func parseKey(template string) ([]part, error) {
-	if template == "" {
-		return nil, errors.New("ratelimit: Rule.Key is empty")
-	}
-	var parts []part
-	var literal []byte
-	for rest := template; rest != ""; {
-		i := strings.IndexAny(rest, "{}")
-		if i < 0 {
-			i = len(rest)
-		}
-		literal = appendLiteral(literal, rest[:i])
-		rest = rest[i:]
-		switch {
-		case rest == "":
-		case strings.HasPrefix(rest, "{{"), strings.HasPrefix(rest, "}}"):
-			literal = appendLiteral(literal, rest[:1])
-			rest = rest[2:]
-		default:
-			hole, after, closed := strings.Cut(rest, "}")
-			name, ok := strings.CutPrefix(hole, "{@")
-			if !ok || !closed || name == "" {
-				return nil, fmt.Errorf("ratelimit: Rule.Key is %q: %w", template, errKeySyntax)
-			}
-			if len(literal) > 0 {
-				parts = append(parts, part{literal: string(literal)})
-				literal = nil
-			}
-			parts = append(parts, part{caller: name, ctxKey: callerKey(name)})
-			rest = after
-		}
-	}
-	if len(literal) > 0 {
-		parts = append(parts, part{literal: string(literal)})
-	}
-	return parts, nil
-}
-
-// appendKey appends the identity of the call's bucket. If the context lacks a caller attribute and the rule does not
-// share one bucket among such calls, it returns the attribute's name.
-func (r *rule) appendKey(dst []byte, ctx context.Context) (key []byte, missing string) {
-	for i := range r.parts {
-		p := &r.parts[i]
-		if p.caller == "" {
-			dst = append(dst, p.literal...)
-			continue
-		}
-		var ok bool
-		if dst, ok = appendCaller(dst, ctx, p.ctxKey); !ok && r.OnEmpty != Share {
-			return dst, p.caller
-		}
-	}
-	return dst, ""
 }

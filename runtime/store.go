@@ -144,7 +144,7 @@ func (c *Charge) check() error {
 	case len(c.Holder) > maxHolder || strings.ContainsFunc(c.Holder, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return fmt.Errorf("ratelimit: Charge.Holder is %q: want at most %d printable ASCII characters without spaces", c.Holder, maxHolder)
 	}
-	return cmp.Or(c.Limit.checkWait("Wait", c.Wait), c.Limit.checkWait("Delay", c.Delay))
+	return cmp.Or(c.Limit.checkWait("Charge.Wait", c.Wait), c.Limit.checkWait("Charge.Delay", c.Delay))
 }
 
 // checkWait returns an error unless a bucket of the limit can be charged so far in advance.
@@ -153,12 +153,12 @@ func (l *Limit) checkWait(field string, d time.Duration) error {
 	case d == 0:
 		return nil
 	case !algorithms[l.Algorithm].burst:
-		return fmt.Errorf("ratelimit: Charge.%s is %v: nobody can wait for a turn in a %v", field, d, l.Algorithm)
+		return fmt.Errorf("ratelimit: %s is %v: nobody can wait for a turn in a %v", field, d, l.Algorithm)
 	case d < 0 || d > maxPeriod || d%time.Microsecond != 0:
-		return fmt.Errorf("ratelimit: Charge.%s is %v: want at most %v, in whole microseconds", field, d, maxPeriod)
+		return fmt.Errorf("ratelimit: %s is %v: want at most %v, in whole microseconds", field, d, maxPeriod)
 	}
 	if hi, lo := bits.Mul64(uint64(d.Microseconds()), uint64(l.Count)); hi > 0 || lo/uint64(l.Period.Microseconds()) > maxDebt {
-		return fmt.Errorf("ratelimit: Charge.%s is %v: %d per %v come to more than %d in that time", field, d, l.Count, l.Period, maxDebt)
+		return fmt.Errorf("ratelimit: %s is %v: %d per %v come to more than %d in that time", field, d, l.Count, l.Period, maxDebt)
 	}
 	return nil
 }

@@ -1,0 +1,119 @@
+package ratelimit
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"sync/atomic"
+	"time"
+)
+
+// releaseTimeout is how long a call that has ended waits for the store to take back what it held. The context of the
+// call may have ended by then, so that this is all that bounds it. Slots that could not be released come back when their
+// leases end.
+const releaseTimeout = time.Second
+
+// Call is a call of a guarded method that may go on, and what it holds. It comes from [Guard.Begin]. Context may be used
+// by several goroutines at once, Refund and End by the one that began it.
+type Call struct {
+	guard   *Guard
+	ctx     context.Context
+	scratch *scratch      // nil if there is nothing to give back
+	held    *leaseContext // nil if no limit is leased
+	leases  []*lease
+	refunds []bool // by charge
+	ended   atomic.Bool
+}
+
+// Begin is [Guard.Allow] for methods with a [Concurrency] limit, whose slots are held until [Call.End], and for methods
+// whose units may be given back, by [Call.Refund]:
+//
+//	call, err := guard.Begin(ctx)
+//	if err != nil {
+//		return err
+//	}
+//	defer call.End()
+func (g *Guard) Begin(ctx context.Context, call ...Arg) (*Call, error) {
+	if err := g.usable(); err != nil {
+		return nil, err
+	}
+	s := scratchPool.Get().(*scratch)
+	s.timed = true
+	if g.leased {
+		s.holder = rand.Text() // 130 random bits
+	}
+	c := &Call{guard: g, ctx: ctx}
+	charged, err := g.decide(ctx, s, call)
+	if !charged {
+		s.release()
+		if err != nil {
+			return nil, err
+		}
+		return c, nil
+	}
+	c.scratch = s
+	if slots := s.slots(); len(slots) > 0 {
+		c.held = newLeaseContext(ctx)
+		c.ctx = c.held
+		c.leases = g.limiter.leases.hold(c, slots, s.asked)
+	}
+	return c, nil
+}
+
+// Context returns the context for the call: that which [Guard.Begin] was given, or one made from it that also ends when
+// the call loses its slot, with [ErrLeaseLost] as its [context.Cause]. It does not end with the call, on which what the
+// call has returned may depend.
+func (c *Call) Context() context.Context { return c.ctx }
+
+// Refund gives the units that the call took of the limit of that name back when the call ends. Units that would have come
+// back by then, had nobody else called, have, and are not given back twice.
+func (c *Call) Refund(limit string) {
+	if c.scratch == nil {
+		return
+	}
+	for i, r := range c.scratch.rules {
+		if r.Name == limit && !r.leased {
+			if c.refunds == nil {
+				c.refunds = make([]bool, len(c.scratch.rules))
+			}
+			c.refunds[i] = true
+		}
+	}
+}
+
+// End releases the slots of the call and gives back what was to be refunded. It does so once, even when the context has
+// ended, and waits for up to a second. What goes wrong is for [OnError], as it changes nothing about the call.
+func (c *Call) End() {
+	if c.ended.Swap(true) || c.scratch == nil {
+		return
+	}
+	s := c.scratch
+	c.scratch = nil
+	defer s.release()
+	l := c.guard.limiter
+	kept := l.leases.release(c.leases)
+	elapsed := time.Since(s.asked)
+	back := s.charges[:0]
+	for i, r := range s.rules {
+		if r.leased && s.charges[i].Cost > 0 || c.refunds != nil && c.refunds[i] && elapsed < s.results[i].ResetAfter {
+			back = append(back, s.charges[i])
+		}
+	}
+	if len(back) == 0 {
+		return
+	}
+	err := l.giveBack(c.ctx, back)
+	if err != nil && (kept || !errors.Is(err, ErrLeaseLost)) { // what is lost was told when it was
+		l.report(c.guard.method, err)
+	}
+	if c.held != nil {
+		l.lines.released(back)
+	}
+}
+
+// giveBack refunds charges, even when ctx has ended.
+func (l *Limiter) giveBack(ctx context.Context, charges []Charge) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+	defer cancel()
+	return l.store.Refund(ctx, charges)
+}

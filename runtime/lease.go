@@ -1,0 +1,236 @@
+package ratelimit
+
+import (
+	"bytes"
+	"container/heap"
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+const (
+	// renewals is how many times a lease is renewed before it would end, so that one renewal that fails loses nothing.
+	renewals = 3
+	// retries is how many times a lease's time holds the pause after a renewal that failed.
+	retries = 10
+	// maxRenewals bounds what is asked of the store at once.
+	maxRenewals = 100
+)
+
+// lease is a slot that a call holds. Its times are of this process's clock and begin before the store's do, so that it
+// ends here first.
+type lease struct {
+	call   *Call
+	slot   Charge
+	taken  time.Time // when it was asked for, or renewed last
+	due    time.Time // when there is something to do about it: to renew it, or to give it up
+	index  int       // in the heap, -1 when it is not held any more
+	queued bool      // whether its renewal is to come or on its way
+	err    error     // of the last renewal
+}
+
+func (l *lease) ends() time.Time { return l.taken.Add(l.slot.Limit.Period) }
+
+// start makes the lease one that was taken at that time.
+func (l *lease) start(taken time.Time) {
+	l.taken, l.due, l.queued, l.err = taken, taken.Add(l.slot.Limit.Period/renewals), false, nil
+}
+
+// leases are those of a Limiter's calls. One goroutine watches them all, and a second one is on its way to the store. They
+// run while there are leases, so that there is nothing to close.
+type leases struct {
+	limiter *Limiter
+
+	mu       sync.Mutex
+	held     leaseHeap
+	queue    []*lease      // what is to be renewed next
+	running  bool          // whether leases are watched
+	renewing bool          // whether a renewal is on its way
+	changed  chan struct{} // tells the watch that it may have to do something earlier, or nothing
+}
+
+// hold keeps the slots that a call took at that time until they are released.
+func (ls *leases) hold(c *Call, slots []Charge, taken time.Time) []*lease {
+	mine := make([]*lease, len(slots))
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	for i, slot := range slots {
+		slot.Key = bytes.Clone(slot.Key)
+		mine[i] = &lease{call: c, slot: slot}
+		mine[i].start(taken)
+		heap.Push(&ls.held, mine[i])
+	}
+	switch {
+	case !ls.running:
+		ls.running = true
+		go ls.watch()
+	case ls.held[0].taken.Equal(taken):
+		ls.notify()
+	}
+	return mine
+}
+
+// release ends the watch on a call's leases and reports whether none had been lost.
+func (ls *leases) release(mine []*lease) bool {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	all := true
+	for _, l := range mine {
+		if l.index < 0 {
+			all = false
+		} else {
+			heap.Remove(&ls.held, l.index)
+		}
+	}
+	if len(ls.held) == 0 {
+		ls.notify()
+	}
+	return all
+}
+
+func (ls *leases) notify() {
+	select {
+	case ls.changed <- struct{}{}:
+	default:
+	}
+}
+
+// watch sees to the leases when they are due, until there are none.
+func (ls *leases) watch() {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		lost, wait, ok := ls.turn(time.Now())
+		for _, l := range lost {
+			l.lose()
+		}
+		if !ok {
+			return
+		}
+		timer.Reset(wait)
+		select {
+		case <-timer.C:
+		case <-ls.changed:
+		}
+	}
+}
+
+// turn does what is due. It returns the leases that have ended and for how long there is nothing to do, or that there is no
+// lease left.
+func (ls *leases) turn(now time.Time) (lost []*lease, wait time.Duration, ok bool) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	for len(ls.held) > 0 && !ls.held[0].due.After(now) {
+		l := ls.held[0]
+		if !l.ends().After(now) {
+			heap.Pop(&ls.held)
+			lost = append(lost, l)
+			continue
+		}
+		if !l.queued {
+			l.queued = true
+			ls.queue = append(ls.queue, l)
+		}
+		l.due = l.ends()
+		heap.Fix(&ls.held, 0)
+	}
+	if len(ls.held) == 0 {
+		ls.running, ls.queue = false, nil
+		return lost, 0, false
+	}
+	if renewer, ok := ls.limiter.store.(Renewer); ok && !ls.renewing && len(ls.queue) > 0 {
+		n := min(len(ls.queue), maxRenewals)
+		batch := ls.queue[:n:n]
+		ls.queue = ls.queue[n:]
+		ls.renewing = true
+		go ls.renew(renewer, batch)
+	}
+	return lost, ls.held[0].due.Sub(now), true
+}
+
+// renew renews leases in one call of the store.
+func (ls *leases) renew(renewer Renewer, batch []*lease) {
+	started := time.Now()
+	slots := make([]Charge, len(batch))
+	timeout := maxPeriod
+	for i, l := range batch {
+		slots[i] = l.slot
+		timeout = min(timeout, l.slot.Limit.Period/renewals)
+	}
+	held := make([]bool, len(batch))
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	err := renewer.Renew(ctx, slots, held)
+	cancel()
+
+	for _, l := range ls.renewed(batch, held, err, started) {
+		l.lose()
+	}
+}
+
+// renewed notes what came of a renewal and returns the leases that are lost.
+func (ls *leases) renewed(batch []*lease, held []bool, err error, started time.Time) (lost []*lease) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	ls.renewing = false
+	ls.notify()
+	for i, l := range batch {
+		switch {
+		case l.index < 0: // released, or lost, meanwhile
+			continue
+		case err != nil:
+			l.err, l.queued = err, false
+			l.due = time.Now().Add(l.slot.Limit.Period / retries)
+			if l.ends().Before(l.due) {
+				l.due = l.ends()
+			}
+		case held[i]:
+			l.start(started)
+		default:
+			heap.Remove(&ls.held, l.index)
+			lost = append(lost, l)
+			continue
+		}
+		heap.Fix(&ls.held, l.index)
+	}
+	return lost
+}
+
+// lose tells the call that its lease is lost.
+func (l *lease) lose() {
+	cause := ErrLeaseLost
+	if l.err != nil {
+		cause = fmt.Errorf("%w: %w", ErrLeaseLost, l.err)
+	}
+	l.call.held.end(cause)
+	g := l.call.guard
+	g.limiter.report(g.method, fmt.Errorf("limit %s: %w", l.slot.Name, cause))
+}
+
+// leaseHeap orders leases by when they are due. It implements [heap.Interface].
+type leaseHeap []*lease
+
+func (h leaseHeap) Len() int           { return len(h) }
+func (h leaseHeap) Less(i, j int) bool { return h[i].due.Before(h[j].due) }
+
+func (h leaseHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].index, h[j].index = i, j
+}
+
+// Push implements [heap.Interface].
+func (h *leaseHeap) Push(x any) {
+	l := x.(*lease)
+	l.index = len(*h)
+	*h = append(*h, l)
+}
+
+// Pop implements [heap.Interface].
+func (h *leaseHeap) Pop() any {
+	last := len(*h) - 1
+	l := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	l.index = -1
+	return l
+}
