@@ -14,24 +14,37 @@ type bucket struct {
 	used int64 // units taken that have not come back
 	mark int64 // a time in microseconds of the store's clock; what of, the algorithm says
 	part int64 // a remainder; what of, the algorithm says
+
+	// What else there is, from the first unit on. It is one pointer, since four words are what the compiler keeps in
+	// registers.
+	detail *detail
 }
 
-// limit is a ratelimit.Limit in the units of the arithmetic. It is valid.
+// detail is the state of those algorithms that three numbers are not enough for. It is changed in place.
+type detail struct {
+	log    log     // of a sliding log
+	leases *leases // of a concurrency limit
+}
+
+// limit is the ratelimit.Limit of a charge, and how far in advance that may be made, in the units of the arithmetic. It
+// is valid.
 type limit struct {
 	algorithm ratelimit.Algorithm
 	refill    ratelimit.Refill
 	count     int64
 	period    int64 // microseconds
 	capacity  int64
+	patience  int64 // microseconds that the caller would wait for its turn
 }
 
-func limitOf(l *ratelimit.Limit) limit {
+func limitOf(c *ratelimit.Charge) limit {
 	return limit{
-		algorithm: l.Algorithm,
-		refill:    l.Refill,
-		count:     l.Count,
-		period:    l.Period.Microseconds(),
-		capacity:  l.Capacity(),
+		algorithm: c.Limit.Algorithm,
+		refill:    c.Limit.Refill,
+		count:     c.Limit.Count,
+		period:    c.Limit.Period.Microseconds(),
+		capacity:  c.Limit.Capacity(),
+		patience:  c.Wait.Microseconds(),
 	}
 }
 
@@ -46,15 +59,50 @@ func (b bucket) at(now int64, l *limit) (_ bucket, over bool) {
 		b = b.refilled(now, l)
 	case ratelimit.FixedWindow:
 		b = b.inWindow(now, l)
+	case ratelimit.SlidingLog:
+		b.used = b.detail.log.since(now - l.period)
 	case ratelimit.SlidingWindow:
 		b = b.slid(now, l)
 	case ratelimit.LeakyBucket:
 		b, over = b.drained(now, l)
+	case ratelimit.Concurrency:
+		b.used = b.detail.leases.at(now)
 	}
 	if b.used <= 0 {
-		return bucket{mark: now}, false
+		return bucket{mark: now, detail: b.detail}, false
 	}
 	return b, over
+}
+
+// charged returns the bucket with what an admitted charge takes.
+func (b bucket) charged(c *ratelimit.Charge, now int64, l *limit) bucket {
+	switch l.algorithm {
+	case ratelimit.SlidingLog:
+		return b.logged(c.Cost, now, l)
+	case ratelimit.Concurrency:
+		return b.leased(c.Holder, c.Cost, now+l.period)
+	}
+	b.used += c.Cost
+	return b
+}
+
+// refunded returns the bucket with what a charge gives back, and whether it could: a holder may have lost all that it held.
+func (b bucket) refunded(c *ratelimit.Charge, now int64, l *limit) (_ bucket, held bool) {
+	cost, most := c.Cost, b.used
+	switch l.algorithm {
+	case ratelimit.TokenBucket, ratelimit.LeakyBucket:
+		if c.Delay > 0 {
+			cost = max(0, cost-b.behind(c.Delay.Microseconds(), now, l))
+		}
+	case ratelimit.SlidingLog:
+		return b.unlogged(min(cost, most)), true
+	case ratelimit.SlidingWindow:
+		most = b.current(l)
+	case ratelimit.Concurrency:
+		return b.released(c.Holder, cost)
+	}
+	b.used -= min(cost, most)
+	return b, true
 }
 
 // kept returns what to keep of a bucket that is as of now.
@@ -73,30 +121,34 @@ func (b bucket) wait(n, now int64, l *limit) int64 {
 	switch l.algorithm {
 	case ratelimit.FixedWindow:
 		return b.windowEnd(now, l)
+	case ratelimit.SlidingLog:
+		return b.logWait(n, now, l)
 	case ratelimit.SlidingWindow:
 		return b.slideWait(n, now, l)
+	case ratelimit.Concurrency:
+		return b.detail.leases.root.prev.ends - now // of all that are used: nothing asks for fewer
 	}
 	return b.refillWait(n, now, l)
 }
 
-// refundable returns how many of the used units a refund may give back.
-func (b bucket) refundable(l *limit) int64 {
-	if l.algorithm == ratelimit.SlidingWindow {
-		return b.current(l)
+// decide returns the microseconds after which a charge would be admitted: 0 now, or never. One that is admitted now may
+// have to wait for its turn.
+func (b bucket) decide(c *ratelimit.Charge, now int64, l *limit) (retry, delay int64) {
+	if c.Cost > l.capacity {
+		return never, 0
 	}
-	return b.used
-}
-
-// retry returns the microseconds after which a charge of cost would be admitted: 0 now, or never.
-func (b bucket) retry(cost, now int64, l *limit) int64 {
-	if cost > l.capacity {
-		return never
+	lacking := b.used + c.Cost - l.capacity
+	if c.Cost == 0 || lacking <= 0 {
+		return 0, 0
 	}
-	lacking := b.used + cost - l.capacity
-	if cost == 0 || lacking <= 0 {
-		return 0
+	if l.algorithm == ratelimit.Concurrency {
+		return b.slotWait(c.Holder, c.Cost, lacking, now), 0
 	}
-	return b.wait(lacking, now, l)
+	wait := b.wait(lacking, now, l)
+	if wait <= l.patience {
+		return 0, wait
+	}
+	return wait - l.patience, 0
 }
 
 // reset returns the microseconds until the bucket is as new.

@@ -6,7 +6,7 @@ package memlimit
 // before, and holds what drains until then.
 
 // drained returns a leaky bucket as a token bucket that was refilled until now, and whether it would hold more than its
-// capacity, which was lowered since; it is then full.
+// capacity, which was lowered since, and what waits above that; it then holds as much as it can.
 func (b bucket) drained(now int64, l *limit) (_ bucket, over bool) {
 	due := b.mark - now
 	if due <= 0 {
@@ -17,8 +17,8 @@ func (b bucket) drained(now int64, l *limit) (_ bucket, over bool) {
 	if part < 0 {
 		used, part = used+1, part+l.period
 	}
-	if used > l.capacity {
-		return bucket{used: l.capacity, mark: now}, true
+	if most := l.most(); used > most {
+		return bucket{used: most, mark: now}, true
 	}
 	return bucket{used: used, mark: now, part: part}, false
 }

@@ -29,13 +29,15 @@ const minEntries = 32
 
 // visit is one charge of a call on its bucket. Its shard is locked while it is open.
 type visit struct {
+	charge     *ratelimit.Charge
 	shard      *shard
 	start, end int // of the bucket's name in the names of the call
 	limit      limit
 	index      int32  // of the entry, or -1 if there is none
 	bucket     bucket // as it stands at the time of the call
 	over       bool   // see bucket.at
-	retry      int64  // see bucket.retry
+	retry      int64  // see bucket.decide
+	delay      int64  // see bucket.decide
 }
 
 // open looks the bucket up.
@@ -51,6 +53,18 @@ func (v *visit) open(names []byte, now int64) {
 	if e := &v.shard.entries[i]; now < e.expires {
 		v.bucket, v.over = e.bucket.at(now, &v.limit)
 	}
+}
+
+// decide looks the bucket up and asks it.
+func (v *visit) decide(names []byte, now int64) {
+	v.open(names, now)
+	v.retry, v.delay = v.bucket.decide(v.charge, now, &v.limit)
+}
+
+// refund gives the charge back, and returns false if there is nothing that its holder could give back.
+func (v *visit) refund(now int64) (held bool) {
+	v.bucket, held = v.bucket.refunded(v.charge, now, &v.limit)
+	return held
 }
 
 // save keeps the bucket as it now stands, until it is as new.
@@ -83,6 +97,7 @@ func (v *visit) result(reset int64) ratelimit.Result {
 		Remaining:  max(0, v.limit.capacity-v.bucket.used),
 		RetryAfter: time.Duration(v.retry) * time.Microsecond,
 		ResetAfter: time.Duration(reset) * time.Microsecond,
+		Delay:      time.Duration(v.delay) * time.Microsecond,
 	}
 	if v.retry == never {
 		r.RetryAfter = ratelimit.Never

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"hash/maphash"
 	"math/bits"
 	"sync/atomic"
@@ -39,7 +40,10 @@ type Store struct {
 	shards [shardCount]shard
 }
 
-var _ ratelimit.Store = (*Store)(nil)
+var (
+	_ ratelimit.Store   = (*Store)(nil)
+	_ ratelimit.Renewer = (*Store)(nil)
+)
 
 // New returns an empty Store.
 func New() *Store {
@@ -51,9 +55,10 @@ func New() *Store {
 	return s
 }
 
-// Take implements [ratelimit.Store]. Besides the error of [ratelimit.CheckDecision] it returns only that of ctx.
+// Take implements [ratelimit.Store]. Besides the errors of [ratelimit.CheckDecision] and [ratelimit.CheckHolders] it
+// returns only that of ctx.
 func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
-	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results)); err != nil {
+	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results), ratelimit.CheckHolders(charges)); err != nil {
 		return err
 	}
 	var array [inline]visit
@@ -64,18 +69,18 @@ func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []
 	refused := false
 	for i := range visits {
 		v := &visits[i]
-		v.open(names, now)
-		v.retry = v.bucket.retry(charges[i].Cost, now, &v.limit)
+		v.decide(names, now)
 		refused = refused || v.retry != 0
 	}
 	for i := range visits {
-		v, cost := &visits[i], charges[i].Cost
-		if !refused {
-			v.bucket.used += cost
+		v := &visits[i]
+		take := !refused && v.charge.Cost > 0
+		if take {
+			v.bucket = v.bucket.charged(v.charge, now, &v.limit)
 		}
 		reset := v.bucket.reset(now, &v.limit)
 		switch {
-		case refused && v.over, !refused && cost > 0:
+		case take, refused && v.over:
 			v.save(names, now, reset)
 		case refused:
 			v.extend(now + reset)
@@ -87,7 +92,7 @@ func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []
 	return nil
 }
 
-// Peek implements [ratelimit.Store]. Its errors are those of [Store.Take].
+// Peek implements [ratelimit.Store]. Besides the error of [ratelimit.CheckDecision] it returns only that of ctx.
 func (s *Store) Peek(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
 	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results)); err != nil {
 		return err
@@ -98,30 +103,33 @@ func (s *Store) Peek(ctx context.Context, charges []ratelimit.Charge, results []
 	now := s.lock(shards)
 	for i := range visits {
 		v := &visits[i]
-		v.open(names, now)
-		v.retry = v.bucket.retry(charges[i].Cost, now, &v.limit)
+		v.decide(names, now)
 		results[i] = v.result(v.bucket.reset(now, &v.limit))
 	}
 	s.unlock(shards, now)
 	return nil
 }
 
-// Refund implements [ratelimit.Store]. Besides the error of [ratelimit.CheckCharges] it returns only that of ctx.
+// Refund implements [ratelimit.Store]. Besides one that matches [ratelimit.ErrLeaseLost] and the errors of
+// [ratelimit.CheckCharges] and [ratelimit.CheckHolders] it returns only that of ctx.
 func (s *Store) Refund(ctx context.Context, charges []ratelimit.Charge) error {
-	if err := cmp.Or(ctx.Err(), ratelimit.CheckCharges(charges)); err != nil {
+	if err := cmp.Or(ctx.Err(), ratelimit.CheckCharges(charges), ratelimit.CheckHolders(charges)); err != nil {
 		return err
 	}
 	var array [inline]visit
 	var bytes [inlineNames]byte
 	visits, names, shards := s.plan(charges, array[:0], bytes[:0])
 	now := s.lock(shards)
+	var lost *ratelimit.Charge
 	for i := range visits {
-		v, cost := &visits[i], charges[i].Cost
-		if cost == 0 {
+		v := &visits[i]
+		if v.charge.Cost == 0 {
 			continue
 		}
 		v.open(names, now)
-		v.bucket.used -= min(cost, v.bucket.refundable(&v.limit))
+		if !v.refund(now) {
+			lost = v.charge
+		}
 		if v.bucket.used > 0 {
 			v.save(names, now, v.bucket.reset(now, &v.limit))
 		} else {
@@ -129,10 +137,35 @@ func (s *Store) Refund(ctx context.Context, charges []ratelimit.Charge) error {
 		}
 	}
 	s.unlock(shards, now)
+	if lost != nil {
+		return fmt.Errorf("memlimit: refund: %s of %q: %w", lost.Name, lost.Key, ratelimit.ErrLeaseLost)
+	}
 	return nil
 }
 
-// Reset implements [ratelimit.Store]. Its errors are those of [Store.Refund].
+// Renew implements [ratelimit.Renewer]. Besides the error of [ratelimit.CheckRenewal] it returns only that of ctx.
+func (s *Store) Renew(ctx context.Context, charges []ratelimit.Charge, held []bool) error {
+	if err := cmp.Or(ctx.Err(), ratelimit.CheckRenewal(charges, held)); err != nil {
+		return err
+	}
+	var array [inline]visit
+	var bytes [inlineNames]byte
+	visits, names, shards := s.plan(charges, array[:0], bytes[:0])
+	now := s.lock(shards)
+	for i := range visits {
+		v := &visits[i]
+		v.open(names, now) // one by one: several may be of one bucket
+		held[i] = v.bucket.held(v.charge.Holder, v.charge.Cost) == v.charge.Cost
+		if held[i] && v.charge.Cost > 0 {
+			v.bucket = v.bucket.charged(v.charge, now, &v.limit)
+			v.save(names, now, v.bucket.reset(now, &v.limit))
+		}
+	}
+	s.unlock(shards, now)
+	return nil
+}
+
+// Reset implements [ratelimit.Store]. Besides the error of [ratelimit.CheckCharges] it returns only that of ctx.
 func (s *Store) Reset(ctx context.Context, charges []ratelimit.Charge) error {
 	if err := cmp.Or(ctx.Err(), ratelimit.CheckCharges(charges)); err != nil {
 		return err
@@ -180,7 +213,7 @@ func (s *Store) plan(charges []ratelimit.Charge, visits []visit, names []byte) (
 		names = append(names, c.Key...)
 		n := maphash.Bytes(s.seed, names[start:]) % shardCount
 		shards |= 1 << n
-		visits = append(visits, visit{shard: &s.shards[n], start: start, end: len(names), limit: limitOf(&c.Limit)})
+		visits = append(visits, visit{charge: c, shard: &s.shards[n], start: start, end: len(names), limit: limitOf(c)})
 	}
 	return visits, names, shards
 }

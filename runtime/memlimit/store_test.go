@@ -23,6 +23,22 @@ func take(t *testing.T, store *Store, charges []ratelimit.Charge) ratelimit.Resu
 	return results[0]
 }
 
+func peek(t *testing.T, store *Store, charges []ratelimit.Charge) ratelimit.Result {
+	t.Helper()
+	results := make([]ratelimit.Result, len(charges))
+	if err := store.Peek(t.Context(), charges, results); err != nil {
+		t.Fatal(err)
+	}
+	return results[0]
+}
+
+func refund(t *testing.T, store *Store, charges []ratelimit.Charge) {
+	t.Helper()
+	if err := store.Refund(t.Context(), charges); err != nil {
+		t.Fatal(err)
+	}
+}
+
 var perSecond = ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 5, Period: time.Second}
 
 func TestCallAllocatesNothing(t *testing.T) {

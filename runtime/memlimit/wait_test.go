@@ -1,0 +1,114 @@
+package memlimit
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+)
+
+const ms = time.Millisecond
+
+var fivePerSecond = map[string]ratelimit.Limit{
+	"greedy token bucket": {Count: 5, Period: time.Second, Burst: 1},
+	"leaky bucket":        {Algorithm: ratelimit.LeakyBucket, Count: 5, Period: time.Second, Burst: 1},
+}
+
+func patient(limit ratelimit.Limit, cost int64, wait time.Duration) []ratelimit.Charge {
+	charges := one("key", limit, cost)
+	charges[0].Wait = wait
+	return charges
+}
+
+// R42: one call at once, five in the order of their turns, and those refused at once for whom a second is too short.
+func TestTurnsAreGivenInOrder(t *testing.T) {
+	for name, limit := range fivePerSecond {
+		synctest.Test(t, func(t *testing.T) {
+			store := New()
+			for i := range 1000 {
+				r := take(t, store, patient(limit, 1, time.Second))
+				want := ratelimit.Result{Allowed: true, Limit: 1, Delay: time.Duration(i) * 200 * ms, ResetAfter: time.Duration(i+1) * 200 * ms}
+				if i > 5 {
+					want = ratelimit.Result{Limit: 1, RetryAfter: 200 * ms, ResetAfter: 1200 * ms}
+				}
+				if r != want {
+					t.Fatalf("%s, call %d:\n got %+v\nwant %+v", name, i, r, want)
+				}
+			}
+		})
+	}
+}
+
+func TestTurnsOfAnInterval(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := New()
+		limit := ratelimit.Limit{Count: 2, Period: time.Second, Refill: ratelimit.Interval}
+		for i, want := range []time.Duration{0, 0, time.Second, time.Second, 2 * time.Second, 2 * time.Second} {
+			if r := take(t, store, patient(limit, 1, 2*time.Second)); !r.Allowed || r.Delay != want {
+				t.Errorf("call %d: %+v: want a delay of %v", i, r, want)
+			}
+		}
+		time.Sleep(100 * ms)
+		if r := take(t, store, patient(limit, 1, 2*time.Second)); r.RetryAfter != 900*ms || r.ResetAfter != 2900*ms {
+			t.Errorf("one too many: %+v", r)
+		}
+		time.Sleep(900 * ms)
+		if r := take(t, store, patient(limit, 1, 2*time.Second)); !r.Allowed || r.Delay != 2*time.Second {
+			t.Errorf("after RetryAfter: %+v", r)
+		}
+	})
+}
+
+// A call that no longer waits gives back what nobody waits behind, and so gives no turn away twice.
+func TestWaiterGivesItsTurnBack(t *testing.T) {
+	for name, limit := range fivePerSecond {
+		for _, c := range []struct {
+			waits time.Duration // how long the call waited for its turn at 400 ms
+			after []ratelimit.Charge
+			want  time.Duration // delay of the next call
+		}{
+			{waits: 0, want: 400 * ms},
+			{waits: 250 * ms, want: 150 * ms},
+			{waits: 0, after: patient(limit, 1, time.Minute), want: 800 * ms}, // one that waits behind, and would not come earlier
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				store := New()
+				take(t, store, patient(limit, 1, time.Minute))
+				take(t, store, patient(limit, 1, time.Minute))
+				r := take(t, store, patient(limit, 1, time.Minute))
+				if r.Delay != 400*ms {
+					t.Fatalf("%s: %+v", name, r)
+				}
+				if c.after != nil {
+					take(t, store, c.after)
+				}
+				time.Sleep(c.waits)
+				back := patient(limit, 1, time.Minute)
+				back[0].Delay = r.Delay - c.waits
+				refund(t, store, back)
+				if r := take(t, store, patient(limit, 1, time.Minute)); r.Delay != c.want {
+					t.Errorf("%s, %+v: the next waits %v: want %v", name, c, r.Delay, c.want)
+				}
+			})
+		}
+	}
+}
+
+// More is out than calls with this wait could have taken: the bucket believes as much as those could.
+func TestDebtBeyondTheWaitIsNotBelieved(t *testing.T) {
+	for name, limit := range fivePerSecond {
+		synctest.Test(t, func(t *testing.T) {
+			store := New()
+			for range 100 {
+				take(t, store, patient(limit, 1, time.Minute))
+			}
+			if r := take(t, store, patient(limit, 1, time.Second)); r.Allowed || r.RetryAfter != 400*ms || r.ResetAfter != 1400*ms {
+				t.Errorf("%s: %+v: want 1 + 6 units out", name, r)
+			}
+			if r := take(t, store, one("key", limit, 1)); r.Allowed || r.RetryAfter != 200*ms || r.ResetAfter != 200*ms {
+				t.Errorf("%s: %+v: want no debt", name, r)
+			}
+		})
+	}
+}
