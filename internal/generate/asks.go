@@ -119,7 +119,7 @@ type question struct {
 
 // lowering returns a lowering of one of the method's expressions. Its variables are called like none of the taken names.
 func (m *method) lowering(e *expression, p *printer, taken scope) *lowering {
-	return &lowering{expression: e, m: m, p: p, taken: union(taken), known: newFacts()}
+	return &lowering{expression: e, m: m, p: p, taken: union(taken), known: newFacts(), serial: new(int)}
 }
 
 // question turns the expressions of the method's limits into code. Variables that it declares are added to taken.
@@ -159,7 +159,7 @@ func (m *method) addParts(q *question, p *printer, taken scope) {
 			continue
 		}
 		base := variableName(e.node)
-		name := jen.Id(taken.pick(base, base+"Part"))
+		name := jen.Id(taken.pick(base, strings.TrimSuffix(base+"Part", "partPart"), "part"))
 		w = m.lowering(e, p, taken) // whose variables have other names now
 		assign := jen.Add(name).Op("=").Add(w.hole())
 		q.args = append(q.args, name)
@@ -196,9 +196,9 @@ func (w *lowering) hole() *jen.Statement {
 	var value *jen.Statement
 	switch {
 	case h.param == "" && isNilable(t):
-		pt := w.place(w.node)
-		w.requireNotNil(pt)
-		value = pt.code
+		pl := w.place(w.node)
+		w.requireNotNil(pl)
+		value = pl.code
 	case h.param == "" || w.info.Types[w.node].Value != nil && isUntyped(t):
 		value = w.value(w.node)
 	default:
@@ -245,13 +245,8 @@ func (m *method) skip(q *question, a ask, p *printer, taken scope) *jen.Statemen
 		return c.code
 	}
 	name := taken.pick("skip")
-	if isInline {
-		q.before = append(q.before, jen.Id(name).Op(":=").Add(c.code))
-		return jen.Id(name)
-	}
 	w = m.lowering(a.expression, p, taken)
-	q.before = append(q.before, jen.Var().Id(name).Add(p.predeclared("bool")))
-	q.before = append(q.before, w.assign(name, w.node, false)...)
+	q.before = append(q.before, w.declare(name, w.node)...)
 	return jen.Id(name)
 }
 
@@ -280,8 +275,7 @@ func (m *method) refunds(p *printer, taken scope) []jen.Code {
 		}
 		name := taken.pick("refund")
 		w = m.lowering(a.expression, p, taken)
-		statements = append(statements, jen.Var().Id(name).Add(p.predeclared("bool")))
-		statements = append(statements, w.assign(name, w.node, false)...)
+		statements = append(statements, w.declare(name, w.node)...)
 		statements = append(statements, jen.If(jen.Id(name)).Block(back...))
 	}
 	return statements

@@ -53,7 +53,6 @@ func (b *builder) expression(m *method, l *parse.Limit, attr string, source *ann
 	node := source.Syntax(fset)
 	c := &expressionCheck{builder: b, method: m, limit: l, attr: attr, source: source, file: fset.File(node.Pos())}
 	e := &expression{
-		text:            types.ExprString(node),
 		node:            node,
 		expressionCheck: c,
 		info: &types.Info{
@@ -80,7 +79,30 @@ func (b *builder) expression(m *method, l *parse.Limit, attr string, source *ann
 		c.refuse(node.Pos(), err.Error())
 		return nil
 	}
+	e.text = types.ExprString(node)
+	e.normalize()
 	return c.checkValue(e)
+}
+
+// normalize gives each parameter and result one name in the expression, so that equal parts of it have equal texts.
+func (e *expression) normalize() {
+	for _, name := range identsOf(e.node) {
+		if v, ok := e.vars[e.info.Uses[name]]; ok {
+			name.Name = v.name(e.method.sig)
+		}
+	}
+}
+
+// name is the name of the variable in the method's signature, or what a directive calls it.
+func (v variable) name(sig *types.Signature) string {
+	vars, unnamed := sig.Params(), "$"
+	if v.isResult {
+		vars, unnamed = sig.Results(), "ret"
+	}
+	if declared := vars.At(v.index); !isUnnamed(declared) {
+		return declared.Name()
+	}
+	return unnamed + strconv.Itoa(v.index)
 }
 
 // home returns the package of the file that a directive stands in, and the innermost scope there: that of the file, or of
