@@ -118,8 +118,13 @@ type question struct {
 }
 
 // lowering returns a lowering of one of the method's expressions. Its variables are called like none of the taken names.
+// What the context comes from is never nil: every call needs it.
 func (m *method) lowering(e *expression, p *printer, taken scope) *lowering {
-	return &lowering{expression: e, m: m, p: p, taken: union(taken), known: newFacts(), serial: new(int)}
+	w := &lowering{expression: e, m: m, p: p, taken: union(taken), known: newFacts(), serial: new(int)}
+	if i := m.context.param; i >= 0 {
+		w.known.add(fact{text: variable{index: i}.name(m.sig) + " != nil"})
+	}
+	return w
 }
 
 // question turns the expressions of the method's limits into code. Variables that it declares are added to taken.
