@@ -226,7 +226,12 @@ func (c *expressionCheck) refuse(pos token.Pos, message string) {
 		offset = c.source.At(c.file.Offset(pos))
 	}
 	at := c.limit.Pos + token.Pos(offset)
-	text := fmt.Sprintf("%s: {%s}: %s", c.attr, c.source.Text, message)
+	text := fmt.Sprintf("%s: {%s}", c.attr, c.source.Text)
+	if strings.HasPrefix(message, "is ") || strings.HasPrefix(message, "has ") {
+		text += " " + message
+	} else {
+		text += ": " + message
+	}
 	if !c.limit.Default {
 		c.mistakes.add(at, text)
 		return
@@ -239,5 +244,6 @@ func (d *decorator) elsewhere(e *expression) string {
 	if e.home == d.local {
 		return ""
 	}
-	return fmt.Sprintf(", which the decorator of %s.%s would have to: want exported names, or a directive there", d.local.Name(), d.iface.Name)
+	return fmt.Sprintf(", but the decorator of %s.%s needs it: want what can be written there, or %s in %[2]s with a line of its own",
+		d.local.Name(), d.iface.Name, e.method.name)
 }

@@ -290,7 +290,7 @@ func (w *lowering) isInstance(e ast.Expr) bool { return isDeclared(w.info, e) }
 // conversion returns the code of T(x). A slice must be as long as the array that it becomes.
 func (w *lowering) conversion(t types.Type, e *ast.CallExpr) *jen.Statement {
 	arg := e.Args[0]
-	code := w.p.typ(t)
+	code := w.typeExpr(e.Fun)
 	switch ast.Unparen(e.Fun).(type) {
 	case *ast.Ident, *ast.SelectorExpr, *ast.ArrayType, *ast.MapType, *ast.IndexExpr, *ast.IndexListExpr:
 	default: // *T(x) would be *(T(x))
