@@ -4,11 +4,14 @@ package otherpackage
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"io"
 	"io/fs"
 
 	store "github.com/ratelimitgen/ratelimitgen/generated_test/otherpackage/base"
 )
+
+var errNone = errors.New("none")
 
 func tenant(ctx context.Context) string { return store.TenantOf(ctx) }
 
@@ -27,12 +30,12 @@ type Files interface {
 }
 
 type Pipe interface {
-	//ratelimit:key=pipe:{len(p)} count=1 time=1h refund={n == 0 && err == io.EOF} methods=Read
+	//ratelimit:key=pipe:{len(p)} count=1 time=1h refund={n == 0 && errors.Is(err, io.EOF)} methods=Read
 	io.ReadWriter
 }
 
 type Rows interface {
-	//ratelimit:key={tenant(ctx)}:{opts.ReadOnly} count=1 time=1h methods=Begin* refund={ret0 == nil || err == sql.ErrConnDone}
+	//ratelimit:key={tenant(ctx)}:{opts.ReadOnly} count=1 time=1h methods=Begin* refund={ret0 == nil || errors.Is(err, sql.ErrConnDone)}
 	Beginner
 	Close() error
 }

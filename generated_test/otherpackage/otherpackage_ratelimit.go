@@ -5,6 +5,7 @@ package otherpackage
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"io"
 	"io/fs"
 	"strings"
@@ -180,7 +181,8 @@ func (r *RateLimitedPipe) Unwrap() Pipe {
 	return r.next
 }
 
-// Read calls [Pipe.Read], at most once per 1h for each len(p), given back if n == 0 && err == io.EOF (token bucket).
+// Read calls [Pipe.Read], at most once per 1h for each len(p), given back if n == 0 && errors.Is(err, io.EOF) (token
+// bucket).
 func (r *RateLimitedPipe) Read(p []byte) (int, error) {
 	call, err := r.read.Begin(context.Background(), ratelimit.Int(int64(len(p))))
 	if err != nil {
@@ -188,7 +190,7 @@ func (r *RateLimitedPipe) Read(p []byte) (int, error) {
 	}
 	defer call.End()
 	n, err := r.next.Read(p)
-	if n == 0 && err == io.EOF {
+	if n == 0 && errors.Is(err, io.EOF) {
 		call.Refund("1h")
 	}
 	return n, err
@@ -233,7 +235,7 @@ func (r *RateLimitedRows) Unwrap() Rows {
 }
 
 // BeginTx calls [Rows.BeginTx], at most once per 1h for each tenant(ctx) and opts.ReadOnly, given back if tx == nil ||
-// err == sql.ErrConnDone (token bucket).
+// errors.Is(err, sql.ErrConnDone) (token bucket).
 func (r *RateLimitedRows) BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error) {
 	var readOnly ratelimit.Arg
 	if opts != nil {
@@ -245,14 +247,14 @@ func (r *RateLimitedRows) BeginTx(ctx context.Context, opts *sql.TxOptions) (*sq
 	}
 	defer call.End()
 	tx, err := r.next.BeginTx(ctx, opts)
-	if tx == nil || err == sql.ErrConnDone {
+	if tx == nil || errors.Is(err, sql.ErrConnDone) {
 		call.Refund("1h")
 	}
 	return tx, err
 }
 
 // BeginNow calls [Rows.BeginNow], at most once per 1h for each tenant(ctx) and opts.ReadOnly, given back if tx == nil
-// || err == sql.ErrConnDone (token bucket).
+// || errors.Is(err, sql.ErrConnDone) (token bucket).
 func (r *RateLimitedRows) BeginNow(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error) {
 	var readOnly ratelimit.Arg
 	if opts != nil {
@@ -264,7 +266,7 @@ func (r *RateLimitedRows) BeginNow(ctx context.Context, opts *sql.TxOptions) (*s
 	}
 	defer call.End()
 	tx, err := r.next.BeginNow(ctx, opts)
-	if tx == nil || err == sql.ErrConnDone {
+	if tx == nil || errors.Is(err, sql.ErrConnDone) {
 		call.Refund("1h")
 	}
 	return tx, err

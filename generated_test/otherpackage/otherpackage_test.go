@@ -3,6 +3,7 @@ package otherpackage
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"io"
 	"io/fs"
 	"testing"
@@ -68,7 +69,7 @@ func use(f fs.File, err error) error {
 func TestRefunds(t *testing.T) {
 	p := NewRateLimitedPipe(pipe{}, limittest.Limiter(t))
 	for range 3 {
-		if _, err := p.Read(make([]byte, 3)); err != io.EOF {
+		if _, err := p.Read(make([]byte, 3)); !errors.Is(err, io.EOF) {
 			t.Fatal(err)
 		}
 	}

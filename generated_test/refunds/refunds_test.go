@@ -71,7 +71,7 @@ func TestRefunds(t *testing.T) {
 func TestResultsAreThoseOfTheService(t *testing.T) {
 	next := &login{page: &Page{Items: []string{"a"}}, number: 7, err: errBroken}
 	l := NewRateLimitedLogin(next, limittest.Limiter(t))
-	if page, n, err := l.Unnamed(); page != next.page || n != 7 || err != errBroken {
+	if page, n, err := l.Unnamed(); page != next.page || n != 7 || !errors.Is(err, errBroken) {
 		t.Errorf("got %v, %d, %v", page, n, err)
 	}
 }

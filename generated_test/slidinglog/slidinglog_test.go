@@ -37,7 +37,7 @@ func TestBulk(t *testing.T) {
 	next := &mail{err: errors.New("broken")}
 	m := NewRateLimitedMail(next, limittest.Limiter(t))
 	for range 3 {
-		if err := m.Bulk(t.Context(), "a", "b", "c", "d"); err != next.err {
+		if err := m.Bulk(t.Context(), "a", "b", "c", "d"); !errors.Is(err, next.err) {
 			t.Fatal(err)
 		}
 	}

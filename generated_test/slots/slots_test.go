@@ -27,11 +27,12 @@ func (r *render) run(ctx context.Context) error {
 	return r.inner(ctx)
 }
 
-func (r *render) Plain(ctx context.Context, id string) (string, error)     { return id, r.run(ctx) }
-func (r *render) Cost(int, string) error                                   { return r.run(context.Background()) }
-func (r *render) Both(ctx context.Context) error                           { return r.run(ctx) }
-func (r *render) Skip(ctx context.Context, _ bool) error                   { return r.run(ctx) }
-func (r *render) Stream(s Stream) error                                    { return r.run(s.Context()) }
+func (r *render) Plain(ctx context.Context, id string) (string, error) { return id, r.run(ctx) }
+func (r *render) Cost(int, string) error                               { return r.run(context.Background()) }
+func (r *render) Both(ctx context.Context) error                       { return r.run(ctx) }
+func (r *render) Skip(ctx context.Context, _ bool) error               { return r.run(ctx) }
+func (r *render) Stream(s Stream) error                                { return r.run(s.Context()) }
+
 func (r *render) Serve(_ http.ResponseWriter, req *http.Request)           { _ = r.run(req.Context()) }
 func (r *render) Call(_ string, ctx, _ context.Context, _ ...string) error { return r.run(ctx) }
 
@@ -108,7 +109,7 @@ func TestSlotsAndFailures(t *testing.T) {
 	broken := errors.New("broken")
 	next.inner = func(context.Context) error { return broken }
 	for range 2 {
-		if err := r.Both(t.Context()); err != broken {
+		if err := r.Both(t.Context()); !errors.Is(err, broken) {
 			t.Fatal(err)
 		}
 	}
