@@ -28,6 +28,7 @@ type RateLimitedKeys struct {
 	paths        *ratelimit.Guard
 	packageGuard *ratelimit.Guard
 	operators    *ratelimit.Guard
+	braces       *ratelimit.Guard
 	twice        *ratelimit.Guard
 }
 
@@ -75,6 +76,11 @@ func NewRateLimitedKeys(next Keys, limiter *ratelimit.Limiter) *RateLimitedKeys 
 		}),
 		operators: limiter.Guard("keyexpressions.Keys.Operators", ratelimit.Rule{
 			Key:   "{strings.TrimSpace(id)}: {n % 10 == 3}:{-n}:{min(n, 5)}:{uint8(n) << 1}:{[]byte(id)}:{Level(n)}",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+		}),
+		braces: limiter.Guard("keyexpressions.Keys.Braces", ratelimit.Rule{
+			Key:   "{zones[\"(a)\"]}:{zones[\"(a)\"]'}",
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 		}),
@@ -222,6 +228,18 @@ func (k *RateLimitedKeys) Operators(id string, n int) error {
 		return err
 	}
 	return k.next.Operators(id, n)
+}
+
+// Braces calls [Keys.Braces], at most once per 1h for each zones["{a}"] and zones["(a)"] (token bucket).
+func (k *RateLimitedKeys) Braces() error {
+	if err := k.braces.Allow(
+		context.Background(),
+		ratelimit.String(zones["{a}"]),
+		ratelimit.String(zones["(a)"]),
+	); err != nil {
+		return err
+	}
+	return k.next.Braces()
 }
 
 // Twice calls [Keys.Twice], within all of these limits:

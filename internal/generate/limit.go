@@ -51,7 +51,7 @@ func (m *method) ruleKey(l *parse.Limit) string {
 		if part.Expr == nil {
 			return partText(part)
 		}
-		return "{" + m.asks.names[exprText(part.Expr)] + "}"
+		return "{" + m.asks.find("key", part.Expr).name + "}"
 	})
 }
 
