@@ -65,12 +65,12 @@ func NewRateLimitedKeys(next Keys, limiter *ratelimit.Limiter) *RateLimitedKeys 
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 		}),
 		paths: limiter.Guard("keyexpressions.Keys.Paths", ratelimit.Rule{
-			Key:   "{req.Tenant}:{req.Region()}:{req.Grid[1][0]}:{req.Limits[\"x\"]}:{UserID(req.Tenant[:1])}",
+			Key:   `{req.Tenant}:{req.Region()}:{req.Grid[1][0]}:{req.Limits["x"]}:{UserID(req.Tenant[:1])}`,
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 		}),
 		packageGuard: limiter.Guard("keyexpressions.Keys.Package", ratelimit.Rule{
-			Key:   "{tenantOf(ctx)}:{zone}:{version}:{'x'}:{\"a)\" + zone}:{len(ids)}:{first(ids)}:{first[string](ids, \"b\")}",
+			Key:   `{tenantOf(ctx)}:{zone}:{version}:{'x'}:{"a)" + zone}:{len(ids)}:{first(ids)}:{first[string](ids, "b")}`,
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 		}),
@@ -80,14 +80,14 @@ func NewRateLimitedKeys(next Keys, limiter *ratelimit.Limiter) *RateLimitedKeys 
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 		}),
 		braces: limiter.Guard("keyexpressions.Keys.Braces", ratelimit.Rule{
-			Key:   "{zones[\"(a)\"]}:{zones[\"(a)\"]'}",
+			Key:   `{zones["(a)"]}:{zones["(a)"]'}`,
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 		}),
 		twice: limiter.Guard(
 			"keyexpressions.Keys.Twice",
 			ratelimit.Rule{
-				Key:   "{id}:{id}:{id + \"\"}:{id + \"\"}",
+				Key:   `{id}:{id}:{id + ""}:{id + ""}`,
 				Name:  "twice",
 				Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 			},
