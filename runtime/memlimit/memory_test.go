@@ -11,10 +11,10 @@ import (
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
 
-// BenchmarkSize reports the bytes that a bucket takes, with its name of up to 14 bytes and its share of everything, when
+// BenchmarkMemory reports the bytes that a bucket takes, with its name of up to 14 bytes and its share of everything, when
 // there are 100,000 of them. The calls on a bucket are a microsecond apart or more, those of a concurrency limit under
 // way.
-func BenchmarkSize(b *testing.B) {
+func BenchmarkMemory(b *testing.B) {
 	const keys = 100_000
 	tests := []struct {
 		limit ratelimit.Limit
@@ -37,7 +37,7 @@ func BenchmarkSize(b *testing.B) {
 				before := inUse()
 				store := New()
 				fill(b, store, test.limit, keys, test.calls)
-				b.ReportMetric(float64(inUse()-before)/float64(keys), "B/bucket")
+				b.ReportMetric(float64(inUse()-before)/float64(keys), "bytes/key")
 				if n := store.Len(); n != keys {
 					b.Fatalf("%d buckets: want %d", n, keys)
 				}
