@@ -12,7 +12,7 @@ import (
 )
 
 // BenchmarkMemory reports the bytes that a bucket takes, with its name of up to 14 bytes and its share of everything, when
-// there are 100,000 of them. The calls on a bucket are a microsecond apart or more, those of a concurrency limit under
+// there are 100,000 of them, or fewer of the larger ones. The calls on a bucket are a microsecond apart or more, those of a concurrency limit under
 // way.
 func BenchmarkMemory(b *testing.B) {
 	const keys = 100_000
