@@ -76,6 +76,9 @@ func resets(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
 	for _, c := range charges {
 		c.Cost = 1
 		expect(t, store, "peek", c, ratelimit.Result{Allowed: true, Limit: 5, Remaining: 5})
+		if result, err := call(t, store, "take", c); err != nil || !result.Allowed || result.Remaining != 4 {
+			t.Errorf("%v: %s, error %v: want the first of five", c.Limit.Algorithm, show(result), err)
+		}
 	}
 }
 
