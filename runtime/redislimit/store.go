@@ -16,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+	"github.com/ratelimitgen/ratelimitgen/runtime/memlimit"
 )
 
 // Store is a [ratelimit.Store] that keeps its buckets in Redis. Make one by [New]. It is safe for concurrent use and
@@ -45,6 +46,7 @@ type Store struct {
 	reload  func(context.Context) // learns anew where keys live; nil if the client does by itself
 	prefix  string
 	scripts *scripts
+	local   *memlimit.Store
 }
 
 var (
@@ -76,7 +78,7 @@ func Prefix(prefix string) Option {
 // New returns a Store that keeps its buckets where client leads to: one server, Sentinel, Cluster or Ring. It sends
 // nothing yet.
 func New(client redis.UniversalClient, opts ...Option) *Store {
-	s := &Store{prefix: defaultPrefix, scripts: standard}
+	s := &Store{prefix: defaultPrefix, scripts: standard, local: newLocal()}
 	if client != nil {
 		s.client = client
 	}
