@@ -22,8 +22,9 @@ import (
 // holds nothing that must be closed; the client stays its owner's.
 //
 // A bucket is one key, <prefix>{<identity>}:<algorithm>:<name>, e.g. rl:{testGet:203.0.113.7}:tb:1s, that expires two
-// to three milliseconds after it is as new. A value under such a key that the scripts cannot read is an error, and is
-// not overwritten.
+// to three milliseconds after it is as new: a list for a [ratelimit.SlidingLog], a sorted set for [ratelimit.Concurrency],
+// otherwise a string of at most 44 bytes. A value under such a key that the scripts cannot read is an error, and is not
+// overwritten.
 //
 // A call is charged at most once. When its reply is lost, or the connection breaks, the error says so and it is not
 // known whether it was charged: the retries of go-redis, which would charge again, do not apply.
