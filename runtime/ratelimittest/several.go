@@ -73,8 +73,12 @@ func severalPeriods(t *testing.T, store ratelimit.Store, advance func(time.Durat
 		}},
 		{"R46 (b)", [2]rate{{1, s}, {30, 60 * s}}, []call{{0, true, [2]int64{0, 29}}}},
 		{"R46 (c)", [2]rate{{5, 60 * s}, {50, 24 * h}}, []call{
-			{0, true, [2]int64{4, 49}}, {0, true, [2]int64{3, 48}}, {0, true, [2]int64{2, 47}}, {0, true, [2]int64{1, 46}},
-			{0, true, [2]int64{0, 45}}, {0, false, [2]int64{0, 45}},
+			{0, true, [2]int64{4, 49}},
+			{0, true, [2]int64{3, 48}},
+			{0, true, [2]int64{2, 47}},
+			{0, true, [2]int64{1, 46}},
+			{0, true, [2]int64{0, 45}},
+			{0, false, [2]int64{0, 45}},
 		}},
 	}
 	// A sliding window would still count a part of the call of a second ago.
