@@ -4,6 +4,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"slices"
 )
 
 // hole is how a value becomes a part of a key.
@@ -79,6 +80,20 @@ func basicInfo(t types.Type) types.BasicInfo {
 		}
 	}
 	return common
+}
+
+// isInteger reports whether all values of type t are integers, signed or not.
+func isInteger(t types.Type) bool {
+	terms := termsOf(t)
+	return len(terms) > 0 && !slices.ContainsFunc(terms, func(term types.Type) bool { return !mayBeInteger(term) })
+}
+
+// mayBeInteger reports whether some values of type t are integers.
+func mayBeInteger(t types.Type) bool {
+	return slices.ContainsFunc(termsOf(t), func(term types.Type) bool {
+		basic, ok := term.(*types.Basic)
+		return ok && basic.Info()&types.IsInteger != 0
+	})
 }
 
 // termsOf returns the underlying types that a value of type t may have.

@@ -112,10 +112,14 @@ func identsOf(node ast.Expr) []*ast.Ident {
 
 // durationWords is a duration as a directive has it: 1m30s, 2h.
 func durationWords(d time.Duration) string {
-	text := d.String()
-	for _, zero := range []string{"m0s", "h0m"} {
-		if rest, ok := strings.CutSuffix(text, zero); ok {
-			text = rest + zero[:1]
+	text := ""
+	for _, unit := range []struct {
+		name string
+		size time.Duration
+	}{{"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}, {"ms", time.Millisecond}} {
+		if n := d / unit.size; n > 0 {
+			text += fmt.Sprintf("%d%s", n, unit.name)
+			d %= unit.size
 		}
 	}
 	return text
