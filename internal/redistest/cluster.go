@@ -21,8 +21,7 @@ const (
 // of them, of which clients are told some seconds later. All end with t; when one ends before, the others go on without
 // its slots.
 //
-// It takes two seconds, for which Redis makes new masters wait before they answer: tests had better share one. It needs
-// Redis 7.0.
+// It takes two seconds, for which Redis makes new masters wait before they answer: tests had better share one.
 func Cluster(t testing.TB) *redis.ClusterOptions {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*startTimeout)

@@ -4,6 +4,7 @@ package redistest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -19,13 +20,14 @@ import (
 const (
 	host         = "127.0.0.1"
 	startTimeout = 10 * time.Second // a server is up after some 30 ms; a busy machine may take its time
+	oldest       = 7                // Redis 7 has clusters on any ports, and tells when a key expires
 	attempts     = 3                // another process may take the free port between its choice and its use
 )
 
 // Client starts a server of its own for t, empty and without persistence, on a free loopback port, and returns a client
 // of it. Both end with t.
 //
-// Without a redis-server in PATH the test is skipped, or fails if the environment has CI=true.
+// Without a redis-server in PATH, of Redis 7.0 or later, the test is skipped, or fails if the environment has CI=true.
 func Client(t testing.TB) *redis.Client {
 	t.Helper()
 	client := redis.NewClient(Server(t))
@@ -47,12 +49,12 @@ func Server(t testing.TB) *redis.Options {
 // serve starts a server with further arguments, which are asked for at each attempt.
 func serve(t testing.TB, further func() []string) *redis.Options {
 	t.Helper()
-	path, err := exec.LookPath("redis-server")
+	path, err := find()
 	if err != nil {
 		if os.Getenv("CI") == "true" {
-			t.Fatal("no redis-server in PATH: apt-get install redis-server")
+			t.Fatal(err)
 		}
-		t.Skip("skipped, needs a real Redis: no redis-server in PATH (make test installs it)")
+		t.Skipf("skipped, needs a real Redis: %v", err)
 	}
 	var log string
 	for range attempts {
@@ -63,6 +65,25 @@ func serve(t testing.TB, further func() []string) *redis.Options {
 	}
 	t.Fatalf("redis-server does not start:\n%s", log)
 	return nil
+}
+
+// find returns the path of the redis-server.
+func find() (string, error) {
+	path, err := exec.LookPath("redis-server")
+	if err != nil {
+		return "", errors.New("no redis-server in PATH: apt-get install redis-server, or make test does it")
+	}
+	version, err := exec.Command(path, "--version").Output()
+	if err != nil {
+		return "", err
+	}
+	for _, word := range strings.Fields(string(version)) {
+		var major int
+		if _, err := fmt.Sscanf(word, "v=%d.", &major); err == nil && major >= oldest {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("%s is too old: want Redis %d.0 at least: %s", path, oldest, version)
 }
 
 // start runs one server and returns the options of a client, or nil and the server's log.

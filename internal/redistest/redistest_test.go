@@ -3,6 +3,8 @@ package redistest_test
 import (
 	"context"
 	"net"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"sync/atomic"
@@ -59,15 +61,22 @@ func TestCluster(t *testing.T) {
 }
 
 func TestMissingServer(t *testing.T) {
+	old := t.TempDir()
+	script := "#!/bin/sh\necho Redis server v=6.2.14 sha=00000000:0 malloc=jemalloc-5.1.0 bits=64\n"
+	if err := os.WriteFile(filepath.Join(old, "redis-server"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	tests := []struct {
-		ci              string
+		path, ci        string
 		skipped, failed bool
 	}{
-		{ci: "", skipped: true},
-		{ci: "true", failed: true},
+		{path: t.TempDir(), ci: "", skipped: true},
+		{path: t.TempDir(), ci: "true", failed: true},
+		{path: old, ci: "", skipped: true},
+		{path: old, ci: "true", failed: true},
 	}
-	t.Setenv("PATH", t.TempDir())
 	for _, test := range tests {
+		t.Setenv("PATH", test.path)
 		t.Setenv("CI", test.ci)
 		inner := &outcome{TB: t}
 		done := make(chan struct{})
@@ -77,7 +86,7 @@ func TestMissingServer(t *testing.T) {
 		}()
 		<-done
 		if inner.skipped != test.skipped || inner.failed != test.failed {
-			t.Errorf("CI=%q: skipped %v, failed %v: want %v, %v", test.ci, inner.skipped, inner.failed, test.skipped, test.failed)
+			t.Errorf("PATH=%s CI=%q: skipped %v, failed %v: want %v, %v", test.path, test.ci, inner.skipped, inner.failed, test.skipped, test.failed)
 		}
 	}
 }
@@ -88,5 +97,5 @@ type outcome struct {
 	skipped, failed bool
 }
 
-func (o *outcome) Skip(...any)  { o.skipped = true; runtime.Goexit() }
-func (o *outcome) Fatal(...any) { o.failed = true; runtime.Goexit() }
+func (o *outcome) Skipf(string, ...any) { o.skipped = true; runtime.Goexit() }
+func (o *outcome) Fatal(...any)         { o.failed = true; runtime.Goexit() }

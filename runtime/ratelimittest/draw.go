@@ -33,8 +33,10 @@ func (p *player) play(rt *rapid.T) action {
 	a := action{pause: p.drawPause(rt)}
 	p.now += a.pause.Microseconds()
 	p.forget()
-	a.do = rapid.SampledFrom([]string{"take", "take", "take", "take", "take", "take", "peek", "peek", "refund", "refund", "renew", "reset"}).Draw(rt, "do")
-	if a.do == "renew" && (!p.renews || !slices.ContainsFunc(p.offers, leases)) {
+	a.do = rapid.SampledFrom([]string{
+		"take", "take", "take", "take", "take", "take", "peek", "peek", "refund", "refund", "renew", "reset",
+	}).Draw(rt, "do")
+	if a.do == "renew" && (!p.renews || !slices.ContainsFunc(p.offers, forSlots)) {
 		a.do = "take"
 	}
 	a.charges = p.drawCharges(rt, a.do)
@@ -112,6 +114,10 @@ func drawOffer() *rapid.Generator[ratelimit.Charge] {
 				l.Refill = ratelimit.Interval
 			}
 			wait = drawWait(rt, l)
+		case ratelimit.SlidingLog:
+			if rapid.Bool().Draw(rt, "in ticks") {
+				l.Count = min(1_000_000+l.Count%1_000_000, l.Period.Microseconds())
+			}
 		case ratelimit.Concurrency:
 			if l.Count > 1000 { // nobody takes so many
 				l.Count = 1 + l.Count%10
@@ -142,8 +148,7 @@ func drawWait(rt *rapid.T, l ratelimit.Limit) time.Duration {
 
 // drawPause draws a time to the next call, preferably one at which something happens.
 func (p *player) drawPause(rt *rapid.T) time.Duration {
-	limit := rapid.SampledFrom(p.offers).Draw(rt, "limit of the pause").Limit
-	period := limit.Period
+	period := rapid.SampledFrom(p.offers).Draw(rt, "limit of the pause").Limit.Period
 	var pause time.Duration
 	switch rapid.IntRange(0, 13).Draw(rt, "pause") {
 	default:
@@ -166,7 +171,7 @@ func (p *player) drawPause(rt *rapid.T) time.Duration {
 	case 12:
 		pause = p.last.Delay
 	case 13:
-		pause = period / 1_000_000 // a tick of a log
+		pause = period / 3_000_000 // a third of a log's tick
 	}
 	if pause < 0 || pause > maxSpan {
 		pause = 0
@@ -191,7 +196,7 @@ func (p *player) drawCharges(rt *rapid.T, do string) []ratelimit.Charge {
 		return []ratelimit.Charge{p.drawTurn(rt)}
 	}
 	names := [][2]string{{"a", "x"}, {"a", "y"}, {"b", "x"}}
-	offers := slices.DeleteFunc(slices.Clone(p.offers), func(c ratelimit.Charge) bool { return do == "renew" && !leases(c) })
+	offers := slices.DeleteFunc(slices.Clone(p.offers), func(c ratelimit.Charge) bool { return do == "renew" && !forSlots(c) })
 	set := rapid.SampledFrom([]int{1, 1, 1, 1, 2, 4, 3, 5, 7}).Draw(rt, "buckets")
 	var charges []ratelimit.Charge
 	for i, n := range names {
@@ -200,10 +205,8 @@ func (p *player) drawCharges(rt *rapid.T, do string) []ratelimit.Charge {
 		}
 		c := rapid.SampledFrom(offers).Draw(rt, "limit")
 		c.Key, c.Name = []byte(n[0]), n[1]
-		if b, ok := p.buckets[nameOf(c)]; ok && p.now >= b.full { // not yet forgotten by all
-			c.Limit, c.Wait = b.by.Limit, b.by.Wait
-		}
-		if leases(c) {
+		c = p.asForgotten(c)
+		if forSlots(c) {
 			c.Holder = rapid.SampledFrom([]string{"a", "b", "2"}).Draw(rt, "holder")
 		}
 		c.Cost = p.drawCost(rt, c)
@@ -223,10 +226,7 @@ func (p *player) drawTurn(rt *rapid.T) ratelimit.Charge {
 	i := rapid.IntRange(0, len(p.turns)-1).Draw(rt, "turn")
 	waiter := p.turns[i]
 	p.turns = append(p.turns[:i:i], p.turns[i+1:]...)
-	c := waiter.charge
-	if b, ok := p.buckets[nameOf(c)]; ok && p.now >= b.full { // not yet forgotten by all
-		c.Limit, c.Wait = b.by.Limit, b.by.Wait
-	}
+	c := p.asForgotten(waiter.charge)
 	c.Delay = max(0, micros(waiter.at-p.now))
 	if ratelimit.CheckCharges([]ratelimit.Charge{c}) != nil { // the clock was set back by more than anybody waits
 		c.Delay = 0
@@ -234,8 +234,16 @@ func (p *player) drawTurn(rt *rapid.T) ratelimit.Charge {
 	return c
 }
 
-// leases reports whether a charge is for slots.
-func leases(c ratelimit.Charge) bool { return c.Limit.Algorithm == ratelimit.Concurrency }
+// asForgotten returns the charge, with the limit by which its bucket is as new if a Store may not have forgotten it yet.
+func (p *player) asForgotten(c ratelimit.Charge) ratelimit.Charge {
+	if b, ok := p.buckets[nameOf(c)]; ok && p.now >= b.full {
+		c.Limit, c.Wait = b.by.Limit, b.by.Wait
+	}
+	return c
+}
+
+// forSlots reports whether a charge is for slots of a concurrency limit.
+func forSlots(c ratelimit.Charge) bool { return c.Limit.Algorithm == ratelimit.Concurrency }
 
 func (p *player) drawCost(rt *rapid.T, c ratelimit.Charge) int64 {
 	capacity := c.Limit.Capacity()
@@ -259,7 +267,7 @@ func (p *player) drawCost(rt *rapid.T, c ratelimit.Charge) int64 {
 	case 9:
 		cost = rapid.SampledFrom([]int64{capacity + 1, math.MaxInt64}).Draw(rt, "too much")
 	}
-	if leases(c) && cost <= capacity {
+	if forSlots(c) && cost <= capacity {
 		cost = min(cost, 12) // a Store remembers each
 	}
 	return cost

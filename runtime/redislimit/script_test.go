@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 
 // intercept stands between a client and its server.
 type intercept struct {
+	mu       sync.Mutex // held in answer too
 	commands []string
 	args     [][]any
 	answer   func(cmd redis.Cmder) (handled bool, err error)
@@ -29,14 +31,21 @@ func (i *intercept) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pr
 
 func (i *intercept) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		i.commands, i.args = append(i.commands, cmd.Name()), append(i.args, cmd.Args())
-		if i.answer != nil {
-			if handled, err := i.answer(cmd); handled {
-				return err
-			}
+		if handled, err := i.intercept(cmd); handled {
+			return err
 		}
 		return next(ctx, cmd)
 	}
+}
+
+func (i *intercept) intercept(cmd redis.Cmder) (handled bool, err error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.commands, i.args = append(i.commands, cmd.Name()), append(i.args, cmd.Args())
+	if i.answer == nil {
+		return false, nil
+	}
+	return i.answer(cmd)
 }
 
 // serverError is an error reply.
