@@ -54,20 +54,17 @@ func shardsFor(maxKeys int) int {
 
 // divide gives each shard its share of the room.
 func (s *Store) divide() {
-	share, more := s.maxKeys/len(s.shards), s.maxKeys%len(s.shards)
+	more := s.maxKeys % len(s.shards)
 	for i := range s.shards {
 		if i < more {
-			s.shards[i].room = newRoom(share + 1)
+			s.shards[i].room = newRoom(s.share + 1)
 		} else {
-			s.shards[i].room = newRoom(share)
+			s.shards[i].room = newRoom(s.share)
 		}
 	}
 }
 
-// fits returns an error unless there is room for the buckets of one call, wherever they lie.
-func (s *Store) fits(charges []ratelimit.Charge) error {
-	if share := s.maxKeys / len(s.shards); len(charges) > share {
-		return fmt.Errorf("memlimit: %w: MaxKeys leaves room for %d of the %d buckets of a call", ratelimit.ErrMisconfigured, share, len(charges))
-	}
-	return nil
+// noRoom is the error of a call for whose buckets there may not be room, depending on where they lie.
+func (s *Store) noRoom(charges []ratelimit.Charge) error {
+	return fmt.Errorf("memlimit: %w: MaxKeys leaves room for %d of the %d buckets of a call", ratelimit.ErrMisconfigured, s.share, len(charges))
 }
