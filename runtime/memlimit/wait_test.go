@@ -121,3 +121,36 @@ func TestDebtBeyondTheWaitIsNotBelieved(t *testing.T) {
 		})
 	}
 }
+
+// The longest waits and the highest debts, each on what each other of its algorithm left.
+func TestExtremesOfWaitingDoNotOverflow(t *testing.T) {
+	const years = 130 * 365 * 24 * time.Hour // a hundred to fill, ten of waiting, and a period
+	limits := []ratelimit.Charge{
+		{Limit: ratelimit.Limit{Count: 1, Period: 87600 * time.Hour, Burst: 10}, Wait: 87600 * time.Hour},
+		{Limit: ratelimit.Limit{Count: 1, Period: ms, Burst: 1_000_000_000}, Wait: 1_000_000 * time.Second},
+		{Limit: ratelimit.Limit{Count: 1_000_000_000, Period: 1000 * time.Second}, Wait: 1000 * time.Second},
+		{Limit: ratelimit.Limit{Count: 1_000_000_000, Period: 87600 * time.Hour}, Wait: 5 * time.Hour},
+	}
+	for _, change := range []func(*ratelimit.Limit){
+		func(*ratelimit.Limit) {},
+		func(l *ratelimit.Limit) { l.Refill = ratelimit.Interval },
+		func(l *ratelimit.Limit) { l.Algorithm = ratelimit.LeakyBucket },
+	} {
+		for _, c := range limits {
+			for _, d := range limits {
+				change(&c.Limit)
+				change(&d.Limit)
+				store := New()
+				for i, p := range []ratelimit.Charge{c, c, c, d, d, c} {
+					r := take(t, store, patient(p.Limit, p.Limit.Capacity(), p.Wait))
+					if i == 0 && !r.Allowed || r.Delay < 0 || r.Delay > p.Wait || r.RetryAfter < 0 || r.RetryAfter > years || r.ResetAfter <= 0 || r.ResetAfter > years {
+						t.Errorf("%+v after %+v, call %d: %+v", d, c, i, r)
+					}
+					back := patient(p.Limit, 1, p.Wait)
+					back[0].Delay = r.Delay
+					refund(t, store, back)
+				}
+			}
+		}
+	}
+}
