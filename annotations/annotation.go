@@ -44,14 +44,22 @@
 // count or rate is required. Except for concurrency, a limit passes at most 1000000 calls a second, and an empty bucket
 // is full again within 100 years.
 //
-// The generator does not support yet: skip={expr}, refund, wait, fallback, fail, mode, prefetch, expressions in key and
-// cost, and the algorithms sliding-log and concurrency. It says so where they stand.
+// The generator does not support yet: fallback, fail, mode and prefetch. It says so where they stand.
 //
 // # Key templates
 //
-// A key is literal text with holes: {expr} is a Go expression over the method's parameters, of which {$0} is the first
-// when it has no name; {@name} is an attribute of the caller. Only the syntax of an expression is checked here: names
-// and types are the generator's to check.
+// A key is literal text with holes: {@name} is an attribute of the caller, {expr} a Go expression of type string, []byte
+// or bool, an integer, an [encoding.TextMarshaler] or a [fmt.Stringer].
+//
+// # Expressions
+//
+// The expressions of key, cost, skip and refund are Go over the method's parameters, of which $0 is the first whether it
+// has a name or not, and over what the file with the directive sees: the names of its package and its imports. They may
+// select, index, slice, convert, compare and calculate, call len, cap, min and max, functions, and methods of values; they
+// have no literals of structs, maps or functions, no type assertions, and nothing that changes anything. Those of refund
+// see the results too: by their names, as ret0, ret1, ..., and an error that is last and has no name as err.
+//
+// Only the syntax of an expression is checked here: names and types are the generator's to check.
 package annotations
 
 import (
@@ -182,25 +190,17 @@ func (a *Annotation) find(name string) *attribute {
 	return nil
 }
 
-// Expr is a Go expression that is known to be well-formed, and nothing more.
-type Expr struct {
-	// Text is the expression without the braces and the blanks beside them. Unnamed parameters are $0, $1, ...
-	Text string
-
-	// Offset is where Text starts, in bytes after the comment's first slash.
-	Offset int
-}
-
 // Template is the value of key. It has at least one part, and never two literals in a row.
 type Template struct {
 	Parts []Part
 }
 
-// Part is a piece of a [Template]. Exactly one field is set.
+// Part is a piece of a [Template]. Exactly one of Literal, Caller and Expr is set.
 type Part struct {
 	Literal string // text, with {{ and }} already read as braces
 	Caller  string // the attribute of a {@name} hole: "ip" for {@ip}
 	Expr    *Expr  // the expression of a {expr} hole
+	Offset  int    // where a hole starts, in bytes after the comment's first slash; 0 for a literal
 }
 
 // Error is one mistake in a directive.

@@ -3,6 +3,7 @@ package annotations
 import (
 	"math/bits"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -14,6 +15,10 @@ const (
 
 	// maxPerMicrosecond is because Redis has no time below a microsecond.
 	maxPerMicrosecond = 1
+
+	// maxDebt is how many units a bucket may be charged in advance by callers who wait for their turn: it is what stores
+	// keep exact.
+	maxDebt = 1_000_000_000
 
 	// maxFill is how long an empty bucket may take to be full, so that its times stay exact in a Lua number.
 	maxFill = 36500 * day
@@ -33,6 +38,8 @@ func (d *directive) check() {
 	d.defaults()
 	d.checkRate()
 	d.checkAlgorithm()
+	d.checkRefund()
+	d.checkFree()
 	if a.Count == 0 {
 		return
 	}
@@ -41,6 +48,7 @@ func (d *directive) check() {
 	if a.Algorithm != "" && a.Period != 0 {
 		d.checkSpeed()
 		d.checkFill()
+		d.checkWait()
 	}
 }
 
@@ -141,4 +149,46 @@ func (d *directive) checkCost() {
 	if capacity > 0 && a.Cost > capacity {
 		d.errs.add(a.ValueOffset("cost"), "cost=%d: want 0 to the capacity, %d", a.Cost, capacity)
 	}
+}
+
+// checkRefund reports a refund of what comes back anyway.
+func (d *directive) checkRefund() {
+	if a := d.annotation; a.Has("refund") && a.Algorithm == Concurrency {
+		d.errs.add(a.Offset("refund"), "refund with algorithm=%s: want none, a call gives its slots back when it ends", Concurrency)
+	}
+}
+
+// checkFree reports what has no effect on calls that take nothing.
+func (d *directive) checkFree() {
+	a := d.annotation
+	if cost := a.find("cost"); cost == nil || cost.broken || a.CostExpr != nil || a.Cost != 0 || strings.Trim(cost.value.text, "0") != "" {
+		return
+	}
+	if a.Has("refund") {
+		d.errs.add(a.Offset("refund"), "refund with cost=0: want none, a call takes nothing that could come back")
+	}
+	if a.Has("wait") {
+		d.errs.add(a.Offset("wait"), "wait with cost=0: want none, such a call is never refused")
+	}
+}
+
+// checkWait reports a wait so long that more callers could be waiting than a bucket can count. Other algorithms than those
+// with a burst keep no places for them.
+func (d *directive) checkWait() {
+	a := d.annotation
+	if !slices.Contains(lookup("burst").takenBy, a.Algorithm) {
+		return
+	}
+	count, period := uint64(a.Count), uint64(a.Period.Microseconds())
+	high, low := bits.Mul64(maxDebt+1, period) // more units than this come back in too long a wait, times Period
+	if waitHigh, waitLow := bits.Mul64(uint64(a.Wait.Microseconds()), count); waitHigh < high || waitHigh == high && waitLow < low {
+		return
+	}
+	longest, _ := bits.Div64(high, low-1, count)
+	most := time.Duration(longest) * time.Microsecond
+	if most = most.Truncate(time.Millisecond); most > time.Second {
+		most = most.Truncate(time.Second)
+	}
+	d.errs.add(a.ValueOffset("wait"), "wait=%s: %d per %s come to more than %d in that time: want at most %v",
+		show(a.find("wait").value.text), a.Count, a.PeriodText, maxDebt, most)
 }

@@ -222,6 +222,19 @@ var invalid = []struct {
 	{`//ratelimit:count=5 cost=^6`, []string{`cost=6: want 0 to the capacity, 5`}},
 	{`//ratelimit:count=5 burst=3 cost=^4`, []string{`cost=4: want 0 to the capacity, 3`}},
 	{`//ratelimit:count=5 cost=^6 algorithm=concurrency`, []string{`cost=6: want 0 to the capacity, 5`}},
+	{`//ratelimit:count=5 algorithm=concurrency ^refund={err != nil}`, []string{
+		`refund with algorithm=concurrency: want none, a call gives its slots back when it ends`,
+	}},
+	{`//ratelimit:count=5 ^refund={err != nil} cost=0 ^wait=1s`, []string{
+		`refund with cost=0: want none, a call takes nothing that could come back`,
+		`wait with cost=0: want none, such a call is never refused`,
+	}},
+	{`//ratelimit:rate=1000000/s wait=^16m41s`, []string{
+		`wait=16m41s: 1000000 per 1s come to more than 1000000000 in that time: want at most 16m40s`,
+	}},
+	{`//ratelimit:count=3 time=1ms wait=^366d algorithm=leaky-bucket`, []string{
+		`wait=366d: 3 per 1ms come to more than 1000000000 in that time: want at most 92h35m33s`,
+	}},
 	{`//ratelimit:rate=^x cost=6 prefetch=9`, []string{`rate=x: ` + wantRate}}, // nothing to compare with
 
 	// Everything at once, in order of offset.

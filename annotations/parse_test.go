@@ -1,7 +1,10 @@
 package annotations
 
 import (
+	"go/ast"
+	"go/token"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 )
@@ -46,7 +49,7 @@ var valid = []struct {
 	{"//ratelimit:limit\t count=5", limit(func(*Annotation) {})},
 	{`//ratelimit:skip`, &Annotation{Exempt: true}},
 	{"//ratelimit:skip \t\r", &Annotation{Exempt: true}},
-	{`//ratelimit:skip={ctx == nil} count=5`, limit(func(a *Annotation) { a.Skip = &Expr{"ctx == nil", 18} })},
+	{`//ratelimit:skip={ctx == nil} count=5`, limit(func(a *Annotation) { a.Skip = &Expr{Text: "ctx == nil", Offset: 18} })},
 	{"//ratelimit:count=5\t\tip  \r", limit(func(a *Annotation) { a.By = []string{"ip"} })},
 	{`//ratelimit:key=testGet time=1 count=5 ip=true`, limit(func(a *Annotation) {
 		a.Key = &Template{Parts: []Part{text("testGet")}}
@@ -74,6 +77,10 @@ var valid = []struct {
 	{`//ratelimit:rate=5/1m30s`, every(90*time.Second, "1m30s")},
 	{`//ratelimit:rate=1000000/s`, limit(func(a *Annotation) { a.Count = 1_000_000 })},
 	{`//ratelimit:count=5 wait=2`, limit(func(a *Annotation) { a.Wait = 2 * time.Second })},
+	{`//ratelimit:rate=1000000/s wait=1000s`, limit(func(a *Annotation) { a.Count, a.Wait = 1_000_000, 1000*time.Second })}, // a debt of 1e9
+	{`//ratelimit:rate=1000000/s wait=2000s algorithm=sliding-log`, limit(func(a *Annotation) { // nobody has a place
+		a.Count, a.Wait, a.Algorithm, a.Refill = 1_000_000, 2000*time.Second, SlidingLog, ""
+	})},
 	{`//ratelimit:count=5 wait=250ms`, limit(func(a *Annotation) { a.Wait = 250 * time.Millisecond })},
 
 	// Who is counted.
@@ -113,9 +120,9 @@ var valid = []struct {
 
 	// Single calls.
 	{`//ratelimit:count=5 cost=0`, limit(func(a *Annotation) { a.Cost = 0 })},
-	{`//ratelimit:count=5 cost={len(ids)}`, limit(func(a *Annotation) { a.Cost, a.CostExpr = 0, &Expr{"len(ids)", 26} })},
-	{`//ratelimit:count=5 cost={ $1 }`, limit(func(a *Annotation) { a.Cost, a.CostExpr = 0, &Expr{"$1", 27} })},
-	{`//ratelimit:count=5 refund={err == nil}`, limit(func(a *Annotation) { a.Refund = &Expr{"err == nil", 28} })},
+	{`//ratelimit:count=5 cost={len(ids)}`, limit(func(a *Annotation) { a.Cost, a.CostExpr = 0, &Expr{Text: "len(ids)", Offset: 26} })},
+	{`//ratelimit:count=5 cost={ $1 }`, limit(func(a *Annotation) { a.Cost, a.CostExpr = 0, &Expr{Text: "$1", Offset: 27} })},
+	{`//ratelimit:count=5 refund={err == nil}`, limit(func(a *Annotation) { a.Refund = &Expr{Text: "err == nil", Offset: 28} })},
 	{`//ratelimit:count=5 fallback=cached`, limit(func(a *Annotation) { a.Fallback = "cached" })},
 	{`//ratelimit:count=5 fail=open mode=shadow onempty=share`, limit(func(a *Annotation) {
 		a.Fail, a.Mode, a.OnEmpty = "open", "shadow", "share"
@@ -162,10 +169,23 @@ func TestParse(t *testing.T) {
 		}
 		written := got.attributes
 		got.attributes = nil
+		forgetEscapes(got)
 		if !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s\ngot  %+v\nwant %+v", test.directive, *got, *test.want)
 		}
 		got.attributes = written
+	}
+}
+
+// forgetEscapes removes the offsets that TestExpressionOffsets is for.
+func forgetEscapes(a *Annotation) {
+	if a.Key != nil {
+		for i := range a.Key.Parts {
+			part := &a.Key.Parts[i]
+			if part.Offset = 0; part.Expr != nil {
+				part.Expr.offsets = nil
+			}
+		}
 	}
 }
 
@@ -255,5 +275,48 @@ func TestOffsets(t *testing.T) {
 		if offset := a.ValueOffset(test.attr); offset != test.value {
 			t.Errorf("ValueOffset(%s): got %d, want %d", test.attr, offset, test.value)
 		}
+	}
+}
+
+func TestExpressionOffsets(t *testing.T) {
+	for _, directive := range []string{
+		`//ratelimit:count=5 key=a:{ m["x"].ID }:{@ip}`,
+		`//ratelimit:count=5 key="a:{ m[\"x\"].ID }:{@ip}"`,
+		`//ratelimit:count=5 key="\u0061:{ m[\x22x\x22].ID }:{@ip}"`,
+		"//ratelimit:count=5 key=`a:{ m[\"x\"].ID }:{@ip}`",
+	} {
+		a, err := Parse(directive)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hole, caller := a.Key.Parts[1], a.Key.Parts[3]
+		for i, want := range map[int]string{0: "m[", 1: "[", len(`m["x"].`): "ID }", len(hole.Expr.Text): " }:"} {
+			if at := hole.Expr.At(i); !strings.HasPrefix(directive[at:], want) {
+				t.Errorf("%s: byte %d of the expression is at %q, want %q", directive, i, directive[at:], want)
+			}
+		}
+		if !strings.HasPrefix(directive[hole.Offset:], "{ m") || !strings.HasPrefix(directive[caller.Offset:], "{@ip") {
+			t.Errorf("%s: holes are at %q and %q", directive, directive[hole.Offset:], directive[caller.Offset:])
+		}
+	}
+}
+
+func TestExpressionSyntax(t *testing.T) {
+	a, err := Parse(`//ratelimit:count=5 skip={f($0, "$1", _0) && $1.ok && 'x' == $10}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var words []string
+	ast.Inspect(a.Skip.Syntax(token.NewFileSet()), func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Ident:
+			words = append(words, n.Name)
+		case *ast.BasicLit:
+			words = append(words, n.Value)
+		}
+		return true
+	})
+	if got, want := strings.Join(words, " "), `f $0 "$1" _0 $1 ok 'x' $10`; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -47,7 +47,7 @@ func values(a *Annotation) Annotation {
 	if a.Key != nil {
 		v.Key = &Template{}
 		for _, part := range a.Key.Parts {
-			part.Expr = expr(part.Expr)
+			part.Expr, part.Offset = expr(part.Expr), 0
 			v.Key.Parts = append(v.Key.Parts, part)
 		}
 	}

@@ -1,13 +1,6 @@
 package annotations
 
-import (
-	"errors"
-	"go/parser"
-	"go/scanner"
-	"go/token"
-	"regexp"
-	"strings"
-)
+import "strings"
 
 // setKey reads a key template. A mistake in one hole does not hide those of the others.
 func setKey(a *Annotation, v value) Errors {
@@ -55,12 +48,12 @@ func parseHole(v value, start, end int) (Part, Errors) {
 	name, ok := strings.CutPrefix(strings.Trim(v.text[start+1:end-1], " "), "@")
 	if !ok {
 		expr, errs := parseExpr(v, start+1, end-1)
-		return Part{Expr: expr}, errs
+		return Part{Expr: expr, Offset: v.at(start)}, errs
 	}
 	if !callerName.MatchString(name) {
 		return Part{}, Errors{v.errorAt(start, "%s: %s", v.text[start:end], callerSyntax)}
 	}
-	return Part{Caller: name}, nil
+	return Part{Caller: name, Offset: v.at(start)}, nil
 }
 
 // isHole reports whether s is one hole from its first byte to its last.
@@ -106,54 +99,4 @@ func literalSize(s string) int {
 		}
 	}
 	return -1
-}
-
-// parseExpr reads the Go expression v.text[start:end], which stands in braces. It is nil when there are mistakes.
-func parseExpr(v value, start, end int) (*Expr, Errors) {
-	inside := v.text[start:end]
-	text := strings.TrimLeft(inside, " ")
-	start += len(inside) - len(text)
-	text = strings.TrimRight(text, " ")
-	if text == "" {
-		return nil, Errors{v.errorAt(start, "{} is empty: want an expression")}
-	}
-	if offset, message := syntaxError(text); message != "" {
-		return nil, Errors{v.errorAt(start+offset, "{%s}: %s", text, message)}
-	}
-	return &Expr{Text: text, Offset: v.at(start)}, nil
-}
-
-// unnamed is an unnamed parameter, $0 or $1, that is not part of a longer word.
-var unnamed = regexp.MustCompile(`(^|[^\pL\pN_])\$((?:0|[1-9][0-9]*)\b)`)
-
-// syntaxError returns the first mistake in a Go expression and its offset, or an empty message.
-func syntaxError(expr string) (offset int, message string) {
-	// An identifier of the same length keeps the columns right. Any other $ is for the parser to refuse.
-	_, err := parser.ParseExpr(unnamed.ReplaceAllString(expr, "${1}_${2}"))
-	if mistakes := scanner.ErrorList(nil); errors.As(err, &mistakes) {
-		// The others follow from the first.
-		first := mistakes[0]
-		message := strings.NewReplacer("'EOF'", "}", "newline", "}").Replace(first.Msg)
-		return min(first.Pos.Offset, len(expr)), message
-	}
-	if i := commentIndex(expr); i >= 0 {
-		// In generated code it could hide what follows.
-		return i, "want no comment"
-	}
-	return 0, ""
-}
-
-// commentIndex returns where the first comment in a Go expression starts, or -1.
-func commentIndex(expr string) int {
-	file := token.NewFileSet().AddFile("", -1, len(expr))
-	var s scanner.Scanner
-	s.Init(file, []byte(expr), nil, scanner.ScanComments)
-	for {
-		switch pos, tok, _ := s.Scan(); tok {
-		case token.COMMENT:
-			return file.Offset(pos)
-		case token.EOF:
-			return -1
-		}
-	}
 }

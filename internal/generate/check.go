@@ -44,49 +44,34 @@ func (b *builder) checkPrivate(iface *parse.Interface, m *parse.Method) {
 
 // checkSupported reports the attributes that have no effect yet, so that none is ignored in silence.
 func (b *builder) checkSupported(l *parse.Limit) {
-	refuse := func(offset int, what string) {
-		b.mistakes.add(l.Pos+token.Pos(offset), what+": not supported yet")
-	}
-	if l.Key != nil {
-		for _, part := range l.Key.Parts {
-			if part.Expr != nil {
-				refuse(part.Expr.Offset, "key: {"+part.Expr.Text+"}")
-			}
-		}
-	}
-	if l.CostExpr != nil {
-		refuse(l.CostExpr.Offset, "cost: {"+l.CostExpr.Text+"}")
-	}
-	for _, attr := range []string{"skip", "refund", "wait", "fallback", "fail", "mode", "prefetch"} {
+	for _, attr := range []string{"fallback", "fail", "mode", "prefetch"} {
 		if l.Has(attr) {
-			refuse(l.Offset(attr), attr)
+			b.mistakes.add(l.Pos+token.Pos(l.Offset(attr)), attr+": not supported yet")
 		}
-	}
-	if algorithms[l.Algorithm].constant == "" {
-		refuse(l.ValueOffset("algorithm"), "algorithm="+string(l.Algorithm))
 	}
 }
 
-// checkCaller reports caller attributes that a method without a context cannot read.
+// checkCaller reports what a method without a context cannot do: read caller attributes, and end a wait.
 func (b *builder) checkCaller(m *method, l *parse.Limit) {
-	refuse := func(offset int, what string) {
-		b.mistakes.addMethod(l.Pos+token.Pos(offset), what+": no context to read it from in %s: want a context.Context parameter, or one with a "+
+	refuse := func(offset int, what, use string) {
+		b.mistakes.addMethod(l.Pos+token.Pos(offset), what+": no context to "+use+" in %s: want a context.Context parameter, or one with a "+
 			"method Context() context.Context", m.name)
 	}
+	const read = "read it from"
 	for _, attr := range []string{"ip", "by"} {
 		if l.Has(attr) && len(l.By) > 0 {
-			refuse(l.Offset(attr), attr)
+			refuse(l.Offset(attr), attr, read)
 		}
+	}
+	if l.Has("wait") {
+		refuse(l.Offset("wait"), "wait", "end it")
 	}
 	if l.Key == nil {
 		return
 	}
-	offset := l.ValueOffset("key")
 	for _, part := range l.Key.Parts {
-		text := partText(part)
 		if part.Caller != "" {
-			refuse(offset, text)
+			refuse(part.Offset, partText(part), read)
 		}
-		offset += len(text)
 	}
 }

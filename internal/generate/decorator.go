@@ -62,6 +62,10 @@ func (d *decorator) survey() {
 	}
 	d.imports.need(p.packages)
 	d.mentioned = p.names
+	for _, m := range d.methods {
+		m.survey()
+		d.mentioned = union(d.mentioned, m.uses)
+	}
 }
 
 // nameTypeParams names the type parameters. They keep their names if they hide nothing that is mentioned where they

@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"bytes"
 	"go/types"
 	"maps"
 	"path"
@@ -146,6 +147,17 @@ func (im *imports) declare(code *jen.File) {
 			code.ImportAlias(path, name)
 		}
 	}
+}
+
+// text returns code as it is in the file, on one line.
+func (b *builder) text(code *jen.Statement) string {
+	file := jen.NewFilePathName(b.local.Path(), "_")
+	b.imports.declare(file)
+	var text bytes.Buffer
+	if err := code.RenderWithFile(&text, file); err != nil {
+		return "" // it will be found when the file is formatted
+	}
+	return text.String()
 }
 
 // assumedName returns the name that a reader takes an import to have without an explicit one. The rule is that of

@@ -77,6 +77,9 @@ func collect(keys map[moduleKey]*key, pkg *parse.Package, iface *parse.Interface
 // identityWords is a limit in words, as far as all limits with its key must have it in common.
 func identityWords(l *parse.Limit) string {
 	text := fmt.Sprintf("%d per %s (%s)", l.Count, l.PeriodText, algorithmWords(l))
+	if l.Wait > 0 {
+		text += " that waits up to " + durationWords(l.Wait)
+	}
 	if l.Name != l.PeriodText {
 		text += " named " + l.Name
 	}

@@ -11,13 +11,13 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/internal/parse"
 )
 
-// partText returns a part of a key as the directive has it.
+// partText returns a part of a key as the directive has it, an expression without superfluous blanks.
 func partText(part annotations.Part) string {
 	switch {
 	case part.Caller != "":
 		return "{@" + part.Caller + "}"
 	case part.Expr != nil:
-		return "{" + part.Expr.Text + "}"
+		return "{" + exprText(part.Expr) + "}"
 	}
 	return strings.NewReplacer("{", "{{", "}", "}}").Replace(part.Literal)
 }
@@ -26,13 +26,16 @@ func partText(part annotations.Part) string {
 func methodName(pkg, iface, method string) string { return pkg + "." + iface + "." + method }
 
 // keyOf returns the key of a limit in the notation of the runtime.
-func keyOf(l *parse.Limit, method string) string {
+func keyOf(l *parse.Limit, method string) string { return keyWith(l, method, partText) }
+
+// keyWith returns the key of a limit with its parts as text says.
+func keyWith(l *parse.Limit, method string, text func(annotations.Part) string) string {
 	var key strings.Builder
 	if l.Key == nil {
 		key.WriteString(method)
 	} else {
 		for _, part := range l.Key.Parts {
-			key.WriteString(partText(part))
+			key.WriteString(text(part))
 		}
 	}
 	for _, caller := range l.By {
@@ -41,37 +44,58 @@ func keyOf(l *parse.Limit, method string) string {
 	return key.String()
 }
 
-// algorithms are those that the runtime has, with their constants and their names in prose.
+// ruleKey is the key of a limit for the runtime, which tells the parts of a call apart by their texts and has no braces in
+// them.
+func (m *method) ruleKey(l *parse.Limit) string {
+	return keyWith(l, m.fullName(), func(part annotations.Part) string {
+		if part.Expr == nil {
+			return partText(part)
+		}
+		return "{" + m.asks.names[exprText(part.Expr)] + "}"
+	})
+}
+
+// fullName is the name of the method to the runtime.
+func (m *method) fullName() string {
+	return methodName(m.decorator.local.Name(), m.decorator.iface.Name, m.name)
+}
+
+// algorithms are the runtime's constants for them and their names in prose.
 var algorithms = map[annotations.Algorithm]struct{ constant, words string }{
 	annotations.TokenBucket:   {"TokenBucket", "token bucket"},
 	annotations.FixedWindow:   {"FixedWindow", "fixed window"},
+	annotations.SlidingLog:    {"SlidingLog", "sliding log"},
 	annotations.SlidingWindow: {"SlidingWindow", "sliding window"},
 	annotations.LeakyBucket:   {"LeakyBucket", "leaky bucket"},
+	annotations.Concurrency:   {"Concurrency", "concurrency"},
 }
 
 // guardCall is the call that makes the method's guard.
 func (m *method) guardCall() *jen.Statement {
-	name := methodName(m.decorator.local.Name(), m.decorator.iface.Name, m.name)
-	args := []jen.Code{jen.Lit(name)}
+	args := []jen.Code{jen.Lit(m.fullName())}
 	for _, l := range m.Limits {
-		args = append(args, rule(l, name))
+		args = append(args, m.rule(l))
 	}
 	return jen.Id("limiter").Dot("Guard").Custom(jen.Options{Open: "(", Close: ")", Separator: ",", Multi: len(m.Limits) > 1}, args...)
 }
 
 // rule is the limit as a composite literal, without the fields that are zero.
-func rule(l *parse.Limit, method string) *jen.Statement {
+func (m *method) rule(l *parse.Limit) *jen.Statement {
 	fields := []jen.Code{
-		field("Key", jen.Lit(keyOf(l, method))),
+		field("Key", jen.Lit(m.ruleKey(l))),
 		field("Name", jen.Lit(l.Name)),
 		field("Limit", limit(l)),
 	}
-	switch l.Cost {
-	case 0:
+	switch {
+	case l.CostExpr != nil:
+		fields = append(fields, field("CostArg", jen.True()))
+	case l.Cost == 0:
 		fields = append(fields, field("Cost", jen.Qual(runtimePath, "Free")))
-	case 1:
-	default:
+	case l.Cost > 1:
 		fields = append(fields, field("Cost", number(l.Cost)))
+	}
+	if l.Wait > 0 {
+		fields = append(fields, field("Wait", duration(l.Wait, false)))
 	}
 	switch l.OnEmpty {
 	case "share":
@@ -93,7 +117,7 @@ func limit(l *parse.Limit) *jen.Statement {
 	if l.Algorithm != annotations.TokenBucket {
 		fields = append(fields, field("Algorithm", jen.Qual(runtimePath, algorithms[l.Algorithm].constant)))
 	}
-	fields = append(fields, field("Count", number(l.Count)), field("Period", duration(l)))
+	fields = append(fields, field("Count", number(l.Count)), field("Period", duration(l.Period, strings.HasSuffix(l.PeriodText, "d"))))
 	if l.Burst != 0 && l.Burst != l.Count {
 		fields = append(fields, field("Burst", number(l.Burst)))
 	}
@@ -116,13 +140,12 @@ func number(n int64) *jen.Statement {
 	return jen.Id(digits)
 }
 
-// duration is the limit's period in the largest unit of which it is a multiple, in days if it is written so.
-func duration(l *parse.Limit) *jen.Statement {
+// duration is a duration in the largest unit of which it is a multiple, in days if they are wanted.
+func duration(d time.Duration, inDays bool) *jen.Statement {
 	const day = 24 * time.Hour
-	d := l.Period
 	unit, name := time.Microsecond, "Microsecond"
 	switch {
-	case d%day == 0 && d > day && strings.HasSuffix(l.PeriodText, "d"):
+	case d%day == 0 && d > day && inDays:
 		return number(int64(d/day)).Op("*").Lit(24).Op("*").Qual("time", "Hour")
 	case d%time.Hour == 0:
 		unit, name = time.Hour, "Hour"

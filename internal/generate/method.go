@@ -3,10 +3,13 @@ package generate
 import (
 	"fmt"
 	"go/types"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
 
+	"github.com/ratelimitgen/ratelimitgen/annotations"
 	"github.com/ratelimitgen/ratelimitgen/internal/parse"
 )
 
@@ -18,10 +21,16 @@ type method struct {
 	sig       *types.Signature
 	shape     shape
 	context   contextSource
-	guard     string   // the field of its guard, "" without a limit
+	guard     string // the field of its guard, "" without a limit
+	asks      asks
+	uses      scope    // names that the code of its expressions mentions: predeclared ones, and the package's own
+	packages  scope    // paths of packages that it mentions
 	params    []string // never blank
 	err       string   // the variable that holds a refusal
+	call      string   // the variable that holds what a call holds, see begins
+	results   []string // the variables that hold results, where a refund depends on the call
 	zeros     []zero   // of the results, the error excepted
+	locals    scope    // what variables of its expressions must not be called
 }
 
 // method plans a method and reports limits that it cannot keep.
@@ -36,15 +45,66 @@ func (b *builder) method(d *decorator, m *parse.Method) *method {
 		context:   contextOf(sig),
 	}
 	b.checkLimits(planned)
+	planned.asks = b.asks(planned)
 	b.lengths.readMethod(b.source.Package.Fset, m.Func)
 	return planned
 }
 
 func (m *method) limited() bool { return len(m.Limits) > 0 }
 
+// begins reports whether a call may hold something until it ends: slots, or units that may be given back.
+func (m *method) begins() bool { return m.leases() || len(m.asks.refunds) > 0 }
+
+// leases reports whether a call holds slots.
+func (m *method) leases() bool {
+	return slices.ContainsFunc(m.Limits, func(l *parse.Limit) bool { return l.Algorithm == annotations.Concurrency })
+}
+
+// survey writes the code of the method's expressions once, to learn what it mentions and whether it can be written.
+func (m *method) survey() {
+	m.uses, m.packages = scope{}, scope{}
+	if !m.limited() {
+		return
+	}
+	all := m.asks
+	m.params = mapEach(m.sig.Params().Len(), func(int) string { return "param" })
+	m.results = mapEach(m.sig.Results().Len(), func(int) string { return "result" })
+	p := m.decorator.newPrinter(nil)
+	for _, alone := range all.each() {
+		m.asks = alone
+		m.question(p, scope{})
+		m.refunds(p, scope{})
+		if len(p.problems) > 0 {
+			e := alone.first()
+			e.refuse(e.node.Pos(), p.problems[0]+m.decorator.elsewhere(e))
+			p.problems = nil
+		}
+	}
+	m.uses = p.names
+	for path := range p.packages {
+		m.packages.add(path)
+	}
+	m.decorator.imports.need(p.packages)
+	m.asks, m.params, m.results = all, nil, nil
+}
+
+// variable returns the name of a parameter or of the variable of a result.
+func (m *method) variable(v variable) string {
+	switch {
+	case !v.isResult:
+		return m.params[v.index]
+	case v.index == m.sig.Results().Len()-1 && isError(m.sig.Results().At(v.index).Type()):
+		return m.err
+	}
+	return m.results[v.index]
+}
+
 // imports returns the paths of the packages that the method's body cannot do without.
 func (m *method) imports() []string {
-	var paths []string
+	paths := slices.Sorted(maps.Keys(m.packages))
+	if len(m.asks.parts)+len(m.asks.costs)+len(m.asks.skips) > 0 {
+		paths = append(paths, runtimePath)
+	}
 	if m.limited() && m.context.param < 0 {
 		paths = append(paths, "context")
 	}
@@ -65,7 +125,7 @@ func (m *method) userNames() scope {
 // otherwise.
 func (m *method) nameParams(avoid scope) {
 	m.params = names(m.sig.Params())
-	taken, needed := union(avoid, m.userNames()), m.needed()
+	taken, needed := union(avoid, m.userNames(), m.uses), m.needed()
 	if m.limited() {
 		taken = union(taken, m.mentionedResults())
 	}
@@ -99,12 +159,13 @@ func (m *method) nameParams(avoid scope) {
 	}
 }
 
-// needed returns the names that the body cannot do without: nil, and those of results whose zero value must be a literal.
+// needed returns the names that the body cannot do without: nil, those of results whose zero value must be a literal, and
+// those that the expressions of limits mention.
 func (m *method) needed() scope {
 	if !m.limited() {
 		return scope{}
 	}
-	names := scope{"nil": true}
+	names := union(scope{"nil": true}, m.uses)
 	for v := range m.sig.Results().Variables() {
 		if holdsLock(v.Type()) {
 			names = union(names, m.mentioned(v.Type()))
@@ -120,9 +181,38 @@ func (m *method) nameLocals(avoid scope) {
 	}
 	hiding := scope{m.decorator.receiver: true}
 	hiding.add(m.params...)
-	taken := union(avoid, hiding, m.mentionedResults())
+	taken := union(avoid, hiding, m.mentionedResults(), m.uses)
 	m.err = taken.pick("err", "limitErr", "refused")
+	if m.begins() {
+		m.call = taken.pick("call", "admitted")
+	}
+	if len(m.asks.refunds) > 0 {
+		m.nameResults(taken)
+	}
 	m.zeros = m.zeroValues(hiding, taken)
+	m.locals = taken
+}
+
+// nameResults names the variables that hold the results of a call. An error that is last is held by the variable that
+// held a refusal before.
+func (m *method) nameResults(taken scope) {
+	results := m.sig.Results()
+	m.results = make([]string, results.Len())
+	for i := range m.results {
+		v := results.At(i)
+		switch name := v.Name(); {
+		case i == results.Len()-1 && isError(v.Type()):
+			m.results[i] = m.err
+		case isUnnamed(v):
+			word := paramName(v.Type(), false)
+			if !taken.free(word) {
+				word = firstLetter(word)
+			}
+			m.results[i] = taken.pick(word)
+		default:
+			m.results[i] = taken.pick(name, name+"Result")
+		}
+	}
 }
 
 func (m *method) render(code *jen.File) {
@@ -132,17 +222,7 @@ func (m *method) render(code *jen.File) {
 	if m.isWide() {
 		params = d.printer.paramLines
 	}
-	code.Func().Params(d.receiverParam()).Id(m.name).Add(params(m.sig, m.params), m.resultList()).
-		BlockFunc(func(g *jen.Group) {
-			if m.limited() {
-				g.Add(m.check())
-			}
-			call := jen.Id(d.receiver).Dot(d.next).Dot(m.name).Call(m.args()...)
-			if m.sig.Results().Len() > 0 {
-				call = jen.Return(call)
-			}
-			g.Add(call)
-		})
+	code.Func().Params(d.receiverParam()).Id(m.name).Add(params(m.sig, m.params), m.resultList()).Block(m.body()...)
 }
 
 // isWide reports whether the method's signature is too wide for one line, or has a parameter that is tall.
@@ -170,48 +250,4 @@ func (m *method) isWide() bool {
 	}
 	text := fmt.Sprintf("func (%s *%s) %s(%s) %s {", d.receiver, d.name+d.typeArgs(), m.name, strings.Join(params, ", "), results)
 	return len(text)+width > lineWidth
-}
-
-// args are the parameters as arguments.
-func (m *method) args() []jen.Code {
-	return mapEach(len(m.params), func(i int) jen.Code {
-		arg := jen.Id(m.params[i])
-		if m.sig.Variadic() && i == len(m.params)-1 {
-			arg.Op("...")
-		}
-		return arg
-	})
-}
-
-// check is the question to the guard and what becomes of a refused call.
-func (m *method) check() *jen.Statement {
-	asked := jen.Id(m.decorator.receiver).Dot(m.guard).Dot("Allow").Call(m.contextArg())
-	return jen.If(jen.Id(m.err).Op(":=").Add(asked), jen.Id(m.err).Op("!=").Nil()).BlockFunc(func(g *jen.Group) {
-		if m.shape != returnsError {
-			g.Qual(httplimitPath, "WriteError").Call(jen.Id(m.params[0]), jen.Id(m.params[1]), jen.Id(m.err))
-		}
-		if m.shape == answers {
-			g.Return()
-			return
-		}
-		values := []jen.Code{}
-		for _, z := range m.zeros {
-			if z.declared != nil {
-				g.Add(z.declared)
-			}
-			values = append(values, z.value)
-		}
-		g.Return(append(values, jen.Id(m.err))...)
-	})
-}
-
-func (m *method) contextArg() *jen.Statement {
-	if m.context.param < 0 {
-		return jen.Qual("context", "Background").Call()
-	}
-	arg := jen.Id(m.params[m.context.param])
-	if m.context.call {
-		arg.Dot("Context").Call()
-	}
-	return arg
 }

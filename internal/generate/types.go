@@ -83,8 +83,8 @@ func (p *printer) named(obj *types.TypeName, args *types.TypeList) *jen.Statemen
 	return code.Types(mapEach(args.Len(), func(i int) jen.Code { return p.typ(args.At(i)) })...)
 }
 
-// obstacle returns why a type cannot be named in the package, or "".
-func (p *printer) obstacle(obj *types.TypeName) string {
+// obstacle returns why a type, or what else a package declares, cannot be named in the package, or "".
+func (p *printer) obstacle(obj types.Object) string {
 	pkg := obj.Pkg()
 	switch {
 	case pkg == nil || p.isLocal(pkg):
@@ -235,10 +235,10 @@ func (p *printer) union(t *types.Union) *jen.Statement {
 	return jen.Union(terms...)
 }
 
-func mapEach(n int, f func(i int) jen.Code) []jen.Code {
-	codes := make([]jen.Code, n)
-	for i := range codes {
-		codes[i] = f(i)
+func mapEach[T any](n int, f func(i int) T) []T {
+	list := make([]T, n)
+	for i := range list {
+		list[i] = f(i)
 	}
-	return codes
+	return list
 }

@@ -2,8 +2,12 @@ package generate
 
 import (
 	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ratelimitgen/ratelimitgen/annotations"
 	"github.com/ratelimitgen/ratelimitgen/internal/parse"
@@ -44,20 +48,20 @@ func (m *method) words() string {
 	case !m.limited():
 		return target + " without a limit."
 	case len(m.Limits) == 1:
-		return target + ", " + limitWords(m.Limits[0]) + "."
+		return target + ", " + m.limitWords(m.Limits[0]) + "."
 	}
 	text := target + ", within all of these limits:"
 	for _, l := range m.Limits {
-		text += "\n  - " + limitWords(l)
+		text += "\n  - " + m.limitWords(l)
 	}
 	return text
 }
 
 // limitWords returns a limit as a part of a sentence: at most 5 times per 1s for each client IP (token bucket).
-func limitWords(l *parse.Limit) string {
+func (m *method) limitWords(l *parse.Limit) string {
 	text := most(l)
-	if callers := callersOf(l); len(callers) > 0 {
-		text += " for each " + enumerate(callers)
+	if identity := m.identityOf(l); len(identity) > 0 {
+		text += " for each " + enumerate(identity)
 		switch l.OnEmpty {
 		case "share":
 			text += ", calls without one counted together"
@@ -65,19 +69,68 @@ func limitWords(l *parse.Limit) string {
 			text += ", calls without one not counted"
 		}
 	}
-	if l.Cost > 1 {
+	if l.CostExpr != nil {
+		text += fmt.Sprintf(", %s a call", m.exprWords("cost", l.CostExpr))
+	} else if l.Cost > 1 {
 		text += fmt.Sprintf(", %d a call", l.Cost)
+	}
+	if l.Skip != nil {
+		text += ", but for calls with " + m.exprWords("skip", l.Skip)
+	}
+	if l.Refund != nil {
+		text += ", given back if " + m.exprWords("refund", l.Refund)
+	}
+	if l.Wait > 0 {
+		text += ", waiting up to " + durationWords(l.Wait)
 	}
 	return text + " (" + algorithmWords(l) + ")"
 }
 
+// exprWords is an expression as it reads in the method: with the names that parameters and results have there.
+func (m *method) exprWords(attr string, source *annotations.Expr) string {
+	e := m.asks.known[askKey(attr, source)]
+	node := source.Syntax(token.NewFileSet())
+	fresh := identsOf(node)
+	for i, name := range identsOf(e.node) {
+		if v, ok := e.vars[e.info.Uses[name]]; ok {
+			fresh[i].Name = m.variable(v)
+		}
+	}
+	return types.ExprString(node)
+}
+
+func identsOf(node ast.Expr) []*ast.Ident {
+	var names []*ast.Ident
+	ast.Inspect(node, func(n ast.Node) bool {
+		if name, ok := n.(*ast.Ident); ok {
+			names = append(names, name)
+		}
+		return true
+	})
+	return names
+}
+
+// durationWords is a duration as a directive has it: 1m30s, 2h.
+func durationWords(d time.Duration) string {
+	text := d.String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if rest, ok := strings.CutSuffix(text, zero); ok {
+			text = rest + zero[:1]
+		}
+	}
+	return text
+}
+
 func most(l *parse.Limit) string {
+	units := l.Cost > 1 || l.CostExpr != nil
 	switch {
-	case l.Cost == 0:
+	case l.Algorithm == annotations.Concurrency:
+		return mostAtOnce(l)
+	case l.Cost == 0 && l.CostExpr == nil:
 		return fmt.Sprintf("at no cost to the limit of %d per %s", l.Count, l.PeriodText)
-	case l.Cost > 1 && l.Count == 1:
+	case units && l.Count == 1:
 		return fmt.Sprintf("at most 1 unit per %s", l.PeriodText)
-	case l.Cost > 1:
+	case units:
 		return fmt.Sprintf("at most %d units per %s", l.Count, l.PeriodText)
 	case l.Count == 1:
 		return fmt.Sprintf("at most once per %s", l.PeriodText)
@@ -85,39 +138,60 @@ func most(l *parse.Limit) string {
 	return fmt.Sprintf("at most %d times per %s", l.Count, l.PeriodText)
 }
 
+func mostAtOnce(l *parse.Limit) string {
+	switch {
+	case l.Cost == 0 && l.CostExpr == nil:
+		return fmt.Sprintf("at no cost to the limit of %d at once", l.Count)
+	case l.Cost == 1:
+		return fmt.Sprintf("at most %d at once", l.Count)
+	case l.Count == 1:
+		return "at most 1 slot at once"
+	}
+	return fmt.Sprintf("at most %d slots at once", l.Count)
+}
+
 func algorithmWords(l *parse.Limit) string {
 	text := algorithms[l.Algorithm].words
 	if l.Burst != 0 && l.Burst != l.Count {
 		text += fmt.Sprintf(" of %d", l.Burst)
 	}
-	if l.Refill == annotations.Interval {
+	switch {
+	case l.Refill == annotations.Interval:
 		text += ", refilled once per " + l.PeriodText
+	case l.Algorithm == annotations.Concurrency:
+		text += ", leases of " + l.PeriodText
 	}
 	return text
 }
 
-// callersOf returns the caller attributes that tell the limit's buckets apart, in words.
-func callersOf(l *parse.Limit) []string {
-	var callers []string
+// identityOf returns what tells the limit's buckets apart, in words.
+func (m *method) identityOf(l *parse.Limit) []string {
+	var identity []string
 	add := func(name string) {
+		if !slices.Contains(identity, name) {
+			identity = append(identity, name)
+		}
+	}
+	caller := func(name string) {
 		if name == "ip" {
 			name = "client IP"
 		}
-		if !slices.Contains(callers, name) {
-			callers = append(callers, name)
-		}
+		add(name)
 	}
 	if l.Key != nil {
 		for _, part := range l.Key.Parts {
-			if part.Caller != "" {
-				add(part.Caller)
+			switch {
+			case part.Caller != "":
+				caller(part.Caller)
+			case part.Expr != nil:
+				add(m.exprWords("key", part.Expr))
 			}
 		}
 	}
 	for _, name := range l.By {
-		add(name)
+		caller(name)
 	}
-	return callers
+	return identity
 }
 
 // lineWidth is the width of a comment's lines, a tab counted as four.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"go/ast"
 	"go/token"
+	"maps"
 	"strings"
 
 	"github.com/ratelimitgen/ratelimitgen/annotations"
@@ -14,7 +15,8 @@ type directives struct {
 	types    map[*ast.TypeSpec][]*line
 	embedded map[*ast.Field][]*line
 	methods  map[*ast.Field][]*line
-	diags    Diagnostics // mistakes in directives, and directives in other places
+	names    map[string]bool // that stand before a dot in their expressions: among them are those of imports
+	diags    Diagnostics     // mistakes in directives, and directives in other places
 }
 
 // line is one directive.
@@ -56,6 +58,7 @@ func place(fset *token.FileSet, f *sourceFile) *directives {
 		types:    make(map[*ast.TypeSpec][]*line),
 		embedded: make(map[*ast.Field][]*line),
 		methods:  make(map[*ast.Field][]*line),
+		names:    make(map[string]bool),
 	}
 	owners := ownersOf(f.syntax)
 	for _, group := range f.syntax.Comments {
@@ -63,6 +66,11 @@ func place(fset *token.FileSet, f *sourceFile) *directives {
 			annotation, err := annotations.Parse(comment.Text)
 			if annotation == nil && err == nil {
 				continue
+			}
+			if annotation != nil {
+				for expr := range annotation.Expressions() {
+					maps.Copy(d.names, usedNames(expr.Syntax(token.NewFileSet())))
+				}
 			}
 			l := &line{Annotation: annotation, pos: comment.Slash, text: comment.Text}
 			l.src = f.src[fset.PositionFor(l.pos, false).Offset:]

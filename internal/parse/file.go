@@ -63,5 +63,6 @@ type Method struct {
 // Limit is a directive that holds for a method.
 type Limit struct {
 	*annotations.Annotation
-	Pos token.Pos // of the directive's first slash
+	Pos     token.Pos // of the directive's first slash
+	Default bool      // it stands on an interface or an embedded one, and may hold for other methods as well
 }

@@ -60,10 +60,10 @@ func spelledType(value ast.Expr) ast.Expr {
 	return nil
 }
 
-// usedNames returns the names that stand before a dot in a file: among them are those of the imports it needs.
-func usedNames(file *ast.File) map[string]bool {
+// usedNames returns the names that stand before a dot in a node: among them are those of the imports it needs.
+func usedNames(node ast.Node) map[string]bool {
 	names := make(map[string]bool)
-	ast.Inspect(file, func(n ast.Node) bool {
+	ast.Inspect(node, func(n ast.Node) bool {
 		if selector, ok := n.(*ast.SelectorExpr); ok {
 			if x, ok := selector.X.(*ast.Ident); ok {
 				names[x.Name] = true

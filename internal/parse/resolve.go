@@ -122,13 +122,14 @@ func (d *declaration) refuseLines(lines []*line, where string) {
 // resolveMethod returns the method with its nearest lines.
 func (d *declaration) resolveMethod(m *method) *Method {
 	resolved := &Method{Func: m.Func}
-	for _, l := range d.nearest(m) {
+	lines, onMethod := d.nearest(m)
+	for _, l := range lines {
 		switch {
 		case l.Annotation == nil: // reported
 		case l.Exempt:
 			resolved.Exempt = true
 		default:
-			resolved.Limits = append(resolved.Limits, &Limit{Annotation: l.Annotation, Pos: l.pos})
+			resolved.Limits = append(resolved.Limits, &Limit{Annotation: l.Annotation, Pos: l.pos, Default: !onMethod})
 		}
 	}
 	return resolved
@@ -137,12 +138,12 @@ func (d *declaration) resolveMethod(m *method) *Method {
 // nearest returns the lines that hold for a method: those on it in the declaration, or else those on it where an embedded
 // interface of the module declares it, or else those of the declaration on the embedded interfaces that bring it, or
 // else those on the type. Lines that an embedded interface has on itself, or on what it embeds in turn, are defaults of
-// its own: they do not come along.
-func (d *declaration) nearest(m *method) []*line {
+// its own: they do not come along. It reports whether they are on the method.
+func (d *declaration) nearest(m *method) (lines []*line, isOwn bool) {
 	var onMethod, onEmbedded []claim
 	for _, source := range m.sources {
 		if source.via == nil && d.literal != nil && len(source.lines) > 0 {
-			return source.lines
+			return source.lines, true
 		}
 		if len(source.lines) > 0 {
 			onMethod = append(onMethod, claim(source))
@@ -153,13 +154,13 @@ func (d *declaration) nearest(m *method) []*line {
 			}
 		}
 	}
-	for _, claims := range [][]claim{onMethod, onEmbedded} {
+	for i, claims := range [][]claim{onMethod, onEmbedded} {
 		if len(claims) > 0 {
 			d.checkAgreement(m, claims)
-			return claims[0].lines
+			return claims[0].lines, i == 0
 		}
 	}
-	return matching(d.own, m.Name())
+	return matching(d.own, m.Name()), false
 }
 
 // claim is a set of lines for a method that comes with one of the interfaces that bring it.

@@ -117,6 +117,9 @@ func (s *source) parseAll(p *packages.Package, c *checkedPackage) {
 		f := s.parse(p, path)
 		c.files = append(c.files, f)
 		used := usedNames(f.syntax)
+		if f.directives != nil {
+			maps.Copy(used, f.directives.names)
+		}
 		for _, spec := range f.syntax.Imports {
 			name, imported := importName(p, spec), p.Imports[pathOf(spec)]
 			if imported != nil && (used[name] || name == "." || len(imported.Errors) > 0) { // an error may be about the name

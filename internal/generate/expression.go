@@ -1,0 +1,221 @@
+package generate
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strconv"
+	"strings"
+
+	"github.com/ratelimitgen/ratelimitgen/annotations"
+	"github.com/ratelimitgen/ratelimitgen/internal/parse"
+)
+
+// expression is a Go expression of a directive, with the types that it has in one method.
+type expression struct {
+	text string // as all of its spellings have it, see exprText
+	node ast.Expr
+	info *types.Info
+	vars map[types.Object]variable // what its names may mean in the method
+
+	*expressionCheck
+}
+
+// variable is a parameter or a result of a method, by its place.
+type variable struct {
+	index    int
+	isResult bool
+}
+
+// typ returns the type of a node of the expression.
+func (e *expression) typ(node ast.Expr) types.Type { return e.info.TypeOf(node) }
+
+// exprText returns an expression as all of its spellings have it: without superfluous blanks.
+func exprText(e *annotations.Expr) string { return types.ExprString(e.Syntax(token.NewFileSet())) }
+
+// expressionCheck is an expression of a directive on its way to an [expression] of one method.
+type expressionCheck struct {
+	*builder
+	method *method
+	limit  *parse.Limit
+	attr   string
+	source *annotations.Expr
+	file   *token.File    // that holds the source and nothing else
+	home   *types.Package // of the directive
+}
+
+// expression returns an expression of an attribute, or nil if it has mistakes, which are reported. That of refund may
+// mention results.
+func (b *builder) expression(m *method, l *parse.Limit, attr string, source *annotations.Expr) *expression {
+	fset := b.source.Package.Fset
+	node := source.Syntax(fset)
+	c := &expressionCheck{builder: b, method: m, limit: l, attr: attr, source: source, file: fset.File(node.Pos())}
+	e := &expression{
+		text:            types.ExprString(node),
+		node:            node,
+		expressionCheck: c,
+		info: &types.Info{
+			Types:      map[ast.Expr]types.TypeAndValue{},
+			Uses:       map[*ast.Ident]types.Object{},
+			Selections: map[*ast.SelectorExpr]*types.Selection{},
+			Instances:  map[*ast.Ident]types.Instance{},
+		},
+	}
+	pkg, outer := b.home(m, l)
+	c.home = pkg
+	scope := types.NewScope(pkg.Scope(), node.Pos(), token.Pos(c.file.Base()+c.file.Size()+1), "directive")
+	e.vars = c.declare(scope, outer)
+	if !c.checkNames(node, scope) || !c.checkSyntax(node) {
+		return nil
+	}
+	err := types.CheckExpr(fset, pkg, node.Pos(), node, e.info)
+	var mistake types.Error
+	switch {
+	case errors.As(err, &mistake):
+		c.refuse(mistake.Pos, strings.ReplaceAll(mistake.Msg, "\n\t", " "))
+		return nil
+	case err != nil:
+		c.refuse(node.Pos(), err.Error())
+		return nil
+	}
+	return c.checkValue(e)
+}
+
+// home returns the package of the file that a directive stands in, and the innermost scope there: that of the file, or of
+// the type parameters of a declaration. It is that of the method if another package declares that with its directives.
+func (b *builder) home(m *method, l *parse.Limit) (*types.Package, *types.Scope) {
+	for _, pkg := range []*types.Package{b.local, m.Func.Pkg()} {
+		for file := range pkg.Scope().Children() {
+			if scope := file.Innermost(l.Pos); scope != nil {
+				return pkg, scope
+			}
+		}
+	}
+	return b.local, b.local.Scope()
+}
+
+// declare puts into the scope of an expression what it may mention: the method's parameters and results, and what the file
+// of the directive sees. What comes first hides what comes later.
+func (c *expressionCheck) declare(scope, outer *types.Scope) map[types.Object]variable {
+	vars := map[types.Object]variable{}
+	add := func(name string, t types.Type, v variable) {
+		if obj := types.NewVar(token.NoPos, nil, name, t); name != "" && name != "_" && scope.Insert(obj) == nil {
+			vars[obj] = v
+		}
+	}
+	sig := c.method.sig
+	for i := range sig.Params().Len() {
+		param := sig.Params().At(i)
+		add(param.Name(), param.Type(), variable{index: i})
+		add("$"+strconv.Itoa(i), param.Type(), variable{index: i})
+	}
+	if c.attr == "refund" {
+		last := sig.Results().Len() - 1
+		for i := range sig.Results().Len() {
+			result := sig.Results().At(i)
+			v := variable{index: i, isResult: true}
+			add(result.Name(), result.Type(), v)
+			if i == last && isError(result.Type()) && isUnnamed(result) {
+				add("err", result.Type(), v)
+			}
+		}
+		for i := range sig.Results().Len() {
+			add("ret"+strconv.Itoa(i), sig.Results().At(i).Type(), variable{index: i, isResult: true})
+		}
+	}
+	for ; outer != nil && outer != scope.Parent(); outer = outer.Parent() {
+		for _, name := range outer.Names() {
+			scope.Insert(outer.Lookup(name))
+		}
+	}
+	return vars
+}
+
+func isUnnamed(v *types.Var) bool { return v.Name() == "" || v.Name() == "_" }
+
+// checkNames reports names that are not what they seem to be, of which the type checker knows nothing.
+func (c *expressionCheck) checkNames(node ast.Expr, scope *types.Scope) bool {
+	sig := c.method.sig
+	ok := true
+	ast.Inspect(node, func(n ast.Node) bool {
+		name, isIdent := n.(*ast.Ident)
+		switch {
+		case !isIdent:
+		case strings.HasPrefix(name.Name, "$") && scope.Lookup(name.Name) == nil:
+			c.refuse(name.Pos(), fmt.Sprintf("undefined: %s, want %s", name.Name, paramRange(sig.Params().Len())))
+			ok = false
+		case c.attr == "refund" && name.Name == "err":
+			// A parameter that hides the error would make a refund that nobody meant.
+			last := sig.Results().Len() - 1
+			for i := range sig.Params().Len() {
+				if sig.Params().At(i).Name() == "err" && last >= 0 && isError(sig.Results().At(last).Type()) {
+					c.refuse(name.Pos(), fmt.Sprintf("err is a parameter and not the error result: want $%d or ret%d", i, last))
+					ok = false
+				}
+			}
+		}
+		return true
+	})
+	return ok
+}
+
+func paramRange(n int) string {
+	switch n {
+	case 0:
+		return "none, there are no parameters"
+	case 1:
+		return "$0"
+	}
+	return fmt.Sprintf("$0 to $%d", n-1)
+}
+
+// checkSyntax reports what an expression of a directive must not hold: what changes something, may panic for other reasons
+// than those that generated code asks for before, or is a small program.
+func (c *expressionCheck) checkSyntax(node ast.Expr) bool {
+	ok := true
+	refuse := func(n ast.Node, message string) {
+		c.refuse(n.Pos(), message)
+		ok = false
+	}
+	ast.Inspect(node, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			refuse(n, "function literal: want a call of a function of the package")
+		case *ast.CompositeLit:
+			refuse(n, "composite literal: want a call of a function of the package that makes one")
+		case *ast.TypeAssertExpr:
+			refuse(n, "type assertion: want a call of a function of the package that makes it")
+		case *ast.UnaryExpr:
+			if n.Op == token.AND || n.Op == token.ARROW {
+				refuse(n, n.Op.String()+": want a value that is there already")
+			}
+		}
+		return ok
+	})
+	return ok
+}
+
+// refuse reports a mistake at a node of the expression. A default holds for more than one method, so that it says which.
+func (c *expressionCheck) refuse(pos token.Pos, message string) {
+	offset := c.source.Offset
+	if c.file.Base() <= int(pos) && int(pos) <= c.file.Base()+c.file.Size() {
+		offset = c.source.At(c.file.Offset(pos))
+	}
+	at := c.limit.Pos + token.Pos(offset)
+	text := fmt.Sprintf("%s: {%s}: %s", c.attr, c.source.Text, message)
+	if !c.limit.Default {
+		c.mistakes.add(at, text)
+		return
+	}
+	c.mistakes.addMethod(at, strings.ReplaceAll(text, "%", "%%")+" (in %s)", c.method.name)
+}
+
+// elsewhere says where an expression cannot be written if that is not the package that it stands in.
+func (d *decorator) elsewhere(e *expression) string {
+	if e.home == d.local {
+		return ""
+	}
+	return fmt.Sprintf(", which the decorator of %s.%s would have to: want exported names, or a directive there", d.local.Name(), d.iface.Name)
+}

@@ -1,0 +1,128 @@
+package generate
+
+import (
+	"go/constant"
+	"go/token"
+	"go/types"
+)
+
+// hole is how a value becomes a part of a key.
+type hole struct {
+	constructor string // of the runtime
+	param       string // the type that it takes, "" if the value is passed as it is
+}
+
+// holeOf returns how a value of type t becomes a part of a key, and whether it does. A string, bool or integer goes by its
+// value: a String method may hide that, and two identities would meet in one bucket. Bytes do if they have no text.
+func holeOf(t types.Type) (hole, bool) {
+	switch info := basicInfo(t); {
+	case info&types.IsString != 0:
+		return hole{"String", "string"}, true
+	case info&types.IsBoolean != 0:
+		return hole{"Bool", "bool"}, true
+	case info&types.IsUnsigned != 0:
+		return hole{"Uint", "uint64"}, true
+	case info&types.IsInteger != 0:
+		return hole{"Int", "int64"}, true
+	}
+	switch {
+	case types.Implements(t, textMarshaler):
+		return hole{"Text", ""}, true
+	case types.Implements(t, stringer):
+		return hole{"Stringer", ""}, true
+	}
+	for _, term := range termsOf(t) {
+		if slice, ok := term.(*types.Slice); !ok || !types.Identical(slice.Elem(), types.Typ[types.Byte]) {
+			return hole{}, false
+		}
+	}
+	if len(termsOf(t)) == 0 {
+		return hole{}, false
+	}
+	if _, ok := types.Unalias(t).(*types.TypeParam); ok {
+		return hole{"Bytes", "[]byte"}, true
+	}
+	return hole{"Bytes", ""}, true
+}
+
+// stringer and textMarshaler are [fmt.Stringer] and [encoding.TextMarshaler], made here like [locker].
+var (
+	stringer      = oneMethod("String", types.Typ[types.String])
+	textMarshaler = oneMethod("MarshalText", types.NewSlice(types.Typ[types.Byte]), types.Universe.Lookup("error").Type())
+)
+
+func oneMethod(name string, results ...types.Type) *types.Interface {
+	vars := make([]*types.Var, len(results))
+	for i, t := range results {
+		vars[i] = types.NewVar(token.NoPos, nil, "", t)
+	}
+	sig := types.NewSignatureType(nil, nil, nil, nil, types.NewTuple(vars...), false)
+	return types.NewInterfaceType([]*types.Func{types.NewFunc(token.NoPos, nil, name, sig)}, nil).Complete()
+}
+
+// basicInfo returns what all types that a value of type t may have have in common: more than one are those of a type
+// parameter. An unsigned integer and a signed one have nothing in common, as nothing can hold both.
+func basicInfo(t types.Type) types.BasicInfo {
+	terms := termsOf(t)
+	var common types.BasicInfo
+	for i, term := range terms {
+		basic, ok := term.(*types.Basic)
+		switch {
+		case !ok:
+			return 0
+		case i == 0:
+			common = basic.Info()
+		case common&types.IsUnsigned != basic.Info()&types.IsUnsigned:
+			return 0
+		default:
+			common &= basic.Info()
+		}
+	}
+	return common
+}
+
+// termsOf returns the underlying types that a value of type t may have.
+func termsOf(t types.Type) []types.Type {
+	param, ok := types.Unalias(t).(*types.TypeParam)
+	if !ok {
+		if union, ok := t.(*types.Union); ok {
+			var terms []types.Type
+			for term := range union.Terms() {
+				terms = append(terms, termsOf(term.Type())...)
+			}
+			return terms
+		}
+		if u, ok := t.Underlying().(*types.Interface); ok && !u.IsMethodSet() {
+			return constraintTerms(u)
+		}
+		return []types.Type{t.Underlying()}
+	}
+	return constraintTerms(param.Underlying().(*types.Interface))
+}
+
+// constraintTerms returns the terms of one of the elements of a constraint: what holds for them holds for those that are in
+// all elements.
+func constraintTerms(constraint *types.Interface) []types.Type {
+	for embedded := range constraint.EmbeddedTypes() {
+		if inner, ok := embedded.Underlying().(*types.Interface); ok && inner.IsMethodSet() {
+			continue
+		}
+		if terms := termsOf(embedded); len(terms) > 0 {
+			return terms
+		}
+	}
+	return nil
+}
+
+// representable reports whether a constant fits into what the runtime takes.
+func representable(tv types.TypeAndValue) bool {
+	if tv.Value == nil || basicInfo(tv.Type)&types.IsInteger == 0 {
+		return true
+	}
+	if basicInfo(tv.Type)&types.IsUnsigned != 0 {
+		_, exact := constant.Uint64Val(constant.ToInt(tv.Value))
+		return exact
+	}
+	_, exact := constant.Int64Val(constant.ToInt(tv.Value))
+	return exact
+}

@@ -1,0 +1,130 @@
+package generate
+
+import (
+	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/types"
+	"slices"
+	"strings"
+)
+
+// checkValue returns the expression unless it is no value, or not of a type that the attribute takes.
+func (c *expressionCheck) checkValue(e *expression) *expression {
+	tv := e.info.Types[e.node]
+	refuse := func(message string) *expression {
+		c.refuse(e.node.Pos(), message)
+		return nil
+	}
+	switch t := tv.Type; {
+	case tv.IsVoid():
+		return refuse("has no value: want one")
+	case t == nil || t == types.Typ[types.Invalid]:
+		return refuse("unknown type: want one that compiles")
+	case tv.IsType():
+		return refuse(types.TypeString(t, c.qualifier) + " is a type: want a value")
+	case !c.checkCalls(e):
+		return nil
+	case c.attr == "key":
+		if _, ok := holeOf(t); !ok || tv.IsNil() || !representable(tv) {
+			return refuse(c.describe(tv) + ": want a string, []byte, bool, integer, encoding.TextMarshaler or fmt.Stringer" + c.wayOut(e))
+		}
+	case c.attr == "cost":
+		if basicInfo(t)&types.IsInteger == 0 || !representable(tv) {
+			return refuse(c.describe(tv) + ": want an integer")
+		}
+		return c.checkConstantCost(e, tv)
+	case basicInfo(t)&types.IsBoolean == 0:
+		return refuse(c.describe(tv) + ": want a bool")
+	}
+	return e
+}
+
+// checkConstantCost returns the expression unless it is a constant cost that no call can have.
+func (c *expressionCheck) checkConstantCost(e *expression, tv types.TypeAndValue) *expression {
+	if tv.Value == nil {
+		return e
+	}
+	capacity := c.limit.Count
+	if c.limit.Burst > 0 {
+		capacity = c.limit.Burst
+	}
+	if n, exact := constant.Int64Val(constant.ToInt(tv.Value)); !exact || n < 0 || n > capacity {
+		c.refuse(e.node.Pos(), fmt.Sprintf("is %s: want 0 to the capacity, %d", tv.Value, capacity))
+		return nil
+	}
+	return e
+}
+
+// pure are the built-in functions that expressions may call.
+var pure = []string{"len", "cap", "min", "max", "real", "imag", "complex"}
+
+// checkCalls reports calls of built-in functions that do more than to return a value, and methods that are not called.
+func (c *expressionCheck) checkCalls(e *expression) bool {
+	ok := true
+	refuse := func(n ast.Node, message string) {
+		c.refuse(n.Pos(), message)
+		ok = false
+	}
+	called := map[ast.Expr]bool{}
+	ast.Inspect(e.node, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			called[ast.Unparen(n.Fun)] = true
+			name, isIdent := ast.Unparen(n.Fun).(*ast.Ident)
+			if isIdent && e.info.Types[n.Fun].IsBuiltin() && !slices.Contains(pure, name.Name) {
+				refuse(n, name.Name+": want "+strings.Join(pure[:3], ", ")+" or max of the built-in functions")
+			}
+		case *ast.SelectorExpr:
+			if s := e.info.Selections[n]; s != nil && s.Kind() != types.FieldVal && (s.Kind() == types.MethodExpr || !called[n]) {
+				refuse(n, "method "+n.Sel.Name+" is not called: want "+n.Sel.Name+"()")
+			}
+		}
+		return ok
+	})
+	return ok
+}
+
+// describe returns the type of a value in words: a *Request.
+func (c *expressionCheck) describe(tv types.TypeAndValue) string {
+	if tv.IsNil() {
+		return "is nil"
+	}
+	text := types.TypeString(tv.Type, c.qualifier)
+	if tv.IsBuiltin() {
+		text = "built-in function"
+	}
+	article := "a "
+	if strings.ContainsAny(text[:1], "aeiou") {
+		article = "an "
+	}
+	if _, ok := tv.Type.(*types.Tuple); ok {
+		return "has the values " + text
+	}
+	if tv.Value != nil {
+		return "is " + article + text + " of " + tv.Value.String()
+	}
+	return "is " + article + text
+}
+
+// qualifier names packages in messages, but not that of the source.
+func (b *builder) qualifier(pkg *types.Package) string {
+	if pkg.Path() == b.local.Path() {
+		return ""
+	}
+	return pkg.Name()
+}
+
+// wayOut returns a hint for a value that could be a part of a key by a small change.
+func (c *expressionCheck) wayOut(e *expression) string {
+	t := e.typ(e.node)
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		if _, ok := holeOf(p.Elem()); ok {
+			return ", such as {*" + c.source.Text + "}"
+		}
+	}
+	if types.Implements(types.NewPointer(t), stringer) {
+		return ", such as {" + c.source.Text + ".String()}"
+	}
+	return ""
+}

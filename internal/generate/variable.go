@@ -1,0 +1,83 @@
+package generate
+
+import (
+	"go/ast"
+	"strings"
+)
+
+// variableName returns a name for a variable that holds the value of an expression: userID for req.User.ID, region for
+// req.Region, tenant for tenantOf(ctx). It need not be free.
+func variableName(e ast.Expr) string {
+	words := wordsOf(e)
+	switch n := len(words); {
+	case n == 0:
+		return "part"
+	case n > 1 && vague[strings.ToLower(words[n-1])]:
+		return lowerFirst(words[n-2]) + upperFirst(words[n-1])
+	default:
+		return lowerFirst(words[n-1])
+	}
+}
+
+// vague are names that alone say too little.
+var vague = func() scope {
+	s := scope{}
+	s.add(strings.Fields("id uuid name key type kind value path code text string number host")...)
+	return s
+}()
+
+// wordsOf returns the names on the path to a value.
+func wordsOf(e ast.Expr) []string {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		if !strings.HasPrefix(e.Name, "$") {
+			return []string{e.Name}
+		}
+	case *ast.SelectorExpr:
+		return append(wordsOf(e.X), e.Sel.Name)
+	case *ast.CallExpr:
+		return wordsOfCall(e)
+	case *ast.StarExpr:
+		return wordsOf(e.X)
+	case *ast.IndexExpr:
+		return wordsOf(e.X)
+	case *ast.SliceExpr:
+		return wordsOf(e.X)
+	case *ast.UnaryExpr:
+		return wordsOf(e.X)
+	}
+	return nil
+}
+
+// wordsOfCall names a call for what it returns if its name says that, as GetTenant and tenantOf do. Other functions are
+// taken to return another form of their argument.
+func wordsOfCall(e *ast.CallExpr) []string {
+	words := wordsOf(e.Fun)
+	if len(words) == 0 {
+		return nil
+	}
+	last := len(words) - 1
+	noun := trimVerb(words[last])
+	if len(e.Args) == 0 { // most likely of a method
+		return append(words[:last], noun)
+	}
+	if _, isVariable := ast.Unparen(e.Args[0]).(*ast.Ident); noun == words[last] && (!isVariable || predeclared[noun]) {
+		return wordsOf(e.Args[0])
+	}
+	return []string{noun}
+}
+
+// trimVerb returns what a function is called for: Tenant for GetTenant, tenant for tenantOf.
+func trimVerb(name string) string {
+	for _, prefix := range []string{"Get", "get"} {
+		if rest, ok := strings.CutPrefix(name, prefix); ok && rest != "" && upperFirst(rest) == rest {
+			return rest
+		}
+	}
+	for _, suffix := range []string{"Of", "From", "For"} {
+		if rest, ok := strings.CutSuffix(name, suffix); ok && rest != "" {
+			return rest
+		}
+	}
+	return name
+}
