@@ -21,9 +21,10 @@ import (
 // Everything is checked from source and without function bodies: that needs no compiled dependencies, and works
 // where those do not compile because a generated file is missing or broken.
 type source struct {
-	fset  *token.FileSet
-	sizes types.Sizes
-	slots chan struct{} // as many as may work at once
+	fset    *token.FileSet
+	nowhere token.Pos // a position in a file that there is not: the type checker panics at a type without any
+	sizes   types.Sizes
+	slots   chan struct{} // as many as may work at once
 
 	mu    sync.Mutex
 	files map[string]*sourceFile
@@ -47,8 +48,10 @@ type checkedPackage struct {
 }
 
 func newSource(cfg Config, listed *listing) *source {
+	fset := token.NewFileSet()
 	return &source{
-		fset:    token.NewFileSet(),
+		fset:    fset,
+		nowhere: token.Pos(fset.AddFile("", -1, 0).Base()),
 		sizes:   types.SizesFor("gc", architecture(cfg.Env)),
 		slots:   make(chan struct{}, runtime.GOMAXPROCS(0)),
 		files:   make(map[string]*sourceFile),
@@ -151,7 +154,7 @@ func (s *source) checkFiles(p *packages.Package, c *checkedPackage) {
 	if isOurs(p) {
 		c.info = &types.Info{Defs: make(map[*ast.Ident]types.Object)}
 	}
-	syntax := withDecorators(c.files)
+	syntax := withDecorators(c.files, s.nowhere)
 	if !isOurs(p) {
 		syntax = syntaxOf(c.files)
 	}
