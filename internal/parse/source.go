@@ -39,12 +39,13 @@ type source struct {
 
 // checkedPackage is a package with types.
 type checkedPackage struct {
-	once  sync.Once
-	pkg   *packages.Package
-	types *types.Package
-	info  *types.Info
-	files []*sourceFile       // without our own output
-	needs []*packages.Package // imports that declarations refer to
+	once   sync.Once
+	pkg    *packages.Package
+	types  *types.Package
+	info   *types.Info
+	files  []*sourceFile       // without our own output
+	needs  []*packages.Package // imports that declarations refer to
+	failed bool                // there are errors
 }
 
 func newSource(cfg Config, listed *listing) *source {
@@ -142,6 +143,7 @@ func (s *source) checkFiles(p *packages.Package, c *checkedPackage) {
 		Error: func(err error) {
 			var typeErr types.Error
 			if errors.As(err, &typeErr) {
+				c.failed = c.failed || typeErr.Pos.IsValid() && typeErr.Pos != s.nowhere
 				s.mu.Lock()
 				s.errs = append(s.errs, typeErr)
 				s.mu.Unlock()
