@@ -39,6 +39,27 @@ func Admits(t testing.TB, n int, method string, call func() error) {
 	}
 }
 
+// Key calls until it is refused, at most n times, and returns the key of the bucket that refused, or else what the call
+// lacks.
+func Key(t testing.TB, n int, call func() error) string {
+	t.Helper()
+	for range n {
+		err := call()
+		var refusal *ratelimit.LimitError
+		switch {
+		case err == nil:
+		case !errors.As(err, &refusal):
+			t.Fatalf("got error %v, want a refusal", err)
+		case refusal.Missing != "":
+			return "no " + refusal.Missing
+		default:
+			return refusal.Key
+		}
+	}
+	t.Fatalf("%d calls are not refused", n)
+	return ""
+}
+
 // Calls are the calls that reached a fake.
 type Calls []string
 

@@ -8,9 +8,6 @@ import (
 	"github.com/dave/jennifer/jen"
 )
 
-// A condition made of others by &&, || and ! is one for as long as Go would go on evaluating it. Where one of the others
-// meets a nil pointer, neither it nor its negation holds.
-
 // isLogical reports whether an expression is made of conditions.
 func isLogical(e ast.Expr) bool {
 	switch e := ast.Unparen(e).(type) {
@@ -45,8 +42,7 @@ func (w *lowering) logical(e ast.Expr) *jen.Statement {
 		return c.code
 	}
 	name := w.taken.pick("ok")
-	declared := jen.Var().Id(name).Add(w.p.predeclared("bool"))
-	w.steps = append(w.steps, step{statements: append([]jen.Code{declared}, w.assign(name, e, false)...)})
+	w.steps = append(w.steps, step{statements: w.declare(name, e)})
 	return jen.Id(name)
 }
 
@@ -58,11 +54,30 @@ func dual(op token.Token) token.Token {
 	return token.LAND
 }
 
-// condition is the code of one.
+// condition is the code of a bool that may be made of others by &&, || and !. One of those that meets a nil pointer does not
+// hold, and neither does its negation.
 type condition struct {
 	code  *jen.Statement
-	op    token.Token // LAND or LOR if that is its outermost operator
-	total bool        // whether it needs no steps
+	op    token.Token      // LAND or LOR if that is its outermost operator
+	parts []*jen.Statement // the operands of op
+	total bool             // whether it needs no steps
+}
+
+// lines returns the code with each operand on a line of its own.
+func (c condition) lines() *jen.Statement {
+	code := jen.Add(c.parts[0])
+	for _, part := range c.parts[1:] {
+		code.Op(c.op.String()).Line().Add(part)
+	}
+	return code
+}
+
+// operands returns the operands of op that the code is made of.
+func (c condition) operands(op token.Token) []*jen.Statement {
+	if c.op == op {
+		return c.parts
+	}
+	return []*jen.Statement{c.within(op)}
 }
 
 // within returns the code as an operand.
@@ -76,8 +91,10 @@ func (c condition) within(op token.Token) *jen.Statement {
 // condition returns the code for "the expression is true", or if negated "it is false", with what it needs written into it.
 // It reports false if that cannot be, since there are variables to declare.
 func (w *lowering) condition(e ast.Expr, negated bool) (condition, bool) {
-	if code, ok := w.plain(e); ok {
-		return negate(e, code, negated), true
+	if binary, ok := e.(*ast.BinaryExpr); !ok || !isLogical(binary) || negated {
+		if code, ok := w.plain(e); ok {
+			return negate(e, code, negated), true
+		}
 	}
 	if !isLogical(e) {
 		return w.leaf(e, negated)
@@ -95,7 +112,12 @@ func (w *lowering) condition(e ast.Expr, negated bool) (condition, bool) {
 		return condition{}, false
 	}
 	right, ok := w.behind(binary.X, negated, op, left.total).condition(binary.Y, negated)
-	return condition{code: jen.Add(left.within(op)).Op(op.String()).Add(right.within(op)), op: op}, ok
+	return condition{
+		code:  jen.Add(left.within(op)).Op(op.String()).Add(right.within(op)),
+		op:    op,
+		parts: slices.Concat(left.operands(op), right.operands(op)),
+		total: left.total && right.total,
+	}, ok
 }
 
 // behind returns a lowering for what follows a condition and the operator op. If the condition has not been found to hold,
@@ -135,13 +157,10 @@ func (w *lowering) plain(e ast.Expr) (*jen.Statement, bool) {
 	return nil, false
 }
 
-// negate returns the code of an expression that needs nothing as a condition, negated or not.
+// negate returns the code of an expression that needs nothing, and is not made of others unless negated, as a condition.
 func negate(e ast.Expr, code *jen.Statement, negated bool) condition {
 	c := condition{code: code, total: true}
-	binary, ok := e.(*ast.BinaryExpr)
-	if ok && isLogical(e) {
-		c.op = binary.Op
-	}
+	_, ok := e.(*ast.BinaryExpr)
 	switch {
 	case !negated:
 		return c
@@ -158,47 +177,82 @@ func (w *lowering) leaf(e ast.Expr, negated bool) (condition, bool) {
 	if slices.ContainsFunc(inner.steps, func(s step) bool { return s.condition == nil }) {
 		return condition{}, false
 	}
-	all := jen.Null()
+	c := condition{code: jen.Null(), op: token.LAND}
 	for _, s := range inner.steps {
-		all.Add(s.condition).Op("&&")
+		c.code.Add(s.condition).Op("&&")
+		c.parts = append(c.parts, s.condition)
 	}
-	return condition{code: all.Add(negate(e, code, negated).code), op: token.LAND}, true
+	last := negate(e, code, negated).code
+	c.code.Add(last)
+	c.parts = append(c.parts, last)
+	return c, true
+}
+
+// declare returns statements that declare a variable and set it to whether the expression is true.
+func (w *lowering) declare(name string, e ast.Expr) []jen.Code {
+	if c, ok := w.condition(e, false); ok {
+		code := c.code
+		if len(c.parts) > 1 && len(w.m.decorator.text(code)) > lineWidth-len("    skip := ") {
+			code = c.lines()
+		}
+		return []jen.Code{jen.Id(name).Op(":=").Add(code)}
+	}
+	if left, ok := w.first(e); ok {
+		return append([]jen.Code{jen.Id(name).Op(":=").Add(left.code)}, w.assignRest(name, e, false)...)
+	}
+	return append([]jen.Code{jen.Var().Id(name).Add(w.p.predeclared("bool"))}, w.assign(name, e, false)...)
+}
+
+// first returns the left side of an || if that needs no variables.
+func (w *lowering) first(e ast.Expr) (condition, bool) {
+	if binary, ok := ast.Unparen(e).(*ast.BinaryExpr); ok && binary.Op == token.LOR {
+		return w.condition(binary.X, false)
+	}
+	return condition{}, false
 }
 
 // assign returns statements that set a variable, which is false before, to true if the expression is true, or if negated
 // false.
 func (w *lowering) assign(name string, e ast.Expr, negated bool) []jen.Code {
+	set := func(code *jen.Statement) jen.Code { return jen.Id(name).Op("=").Add(code) }
 	if c, ok := w.condition(e, negated); ok {
-		return []jen.Code{jen.Id(name).Op("=").Add(c.code)}
+		return []jen.Code{set(c.code)}
 	}
 	if !isLogical(e) {
 		inner := w.fork()
 		code := inner.value(e)
-		return nested(inner.steps, jen.Id(name).Op("=").Add(negate(e, code, negated).code))
+		return nested(inner.steps, set(negate(e, code, negated).code))
 	}
 	if not, ok := ast.Unparen(e).(*ast.UnaryExpr); ok {
 		return w.assign(name, not.X, !negated)
 	}
+	binary := ast.Unparen(e).(*ast.BinaryExpr)
+	isAnd := (binary.Op == token.LAND) != negated
+	if left, ok := w.condition(binary.X, negated); ok && isAnd {
+		right := w.after(binary.X, !negated)
+		return []jen.Code{jen.If(left.code).Block(right.assign(name, binary.Y, negated)...)}
+	}
+	return append(w.assign(name, binary.X, negated), w.assignRest(name, binary, negated)...)
+}
+
+// assignRest returns the statements for the right side of && or ||, where the variable holds the left one.
+func (w *lowering) assignRest(name string, e ast.Expr, negated bool) []jen.Code {
 	binary := ast.Unparen(e).(*ast.BinaryExpr)
 	op := binary.Op
 	if negated {
 		op = dual(op)
 	}
 	left, isInline := w.condition(binary.X, negated)
-	right := w.behind(binary.X, negated, op, left.total)
-	if isInline && op == token.LAND {
-		return []jen.Code{jen.If(left.code).Block(right.assign(name, binary.Y, negated)...)}
+	right := w.behind(binary.X, negated, op, isInline && left.total)
+	if second, ok := right.condition(binary.Y, negated); ok {
+		return []jen.Code{jen.Id(name).Op("=").Id(name).Op(op.String()).Add(second.within(op))}
 	}
-	statements := w.assign(name, binary.X, negated)
-	second, isSecond := right.condition(binary.Y, negated)
-	switch {
-	case isSecond:
-		return append(statements, jen.Id(name).Op("=").Id(name).Op(op.String()).Add(second.within(op)))
-	case op == token.LOR:
-		return append(statements, jen.If(jen.Op("!").Id(name)).Block(right.assign(name, binary.Y, negated)...))
+	statements := right.assign(name, binary.Y, negated)
+	if op == token.LOR {
+		return []jen.Code{jen.If(jen.Op("!").Id(name)).Block(statements...)}
 	}
 	reset := jen.Id(name).Op("=").Add(w.p.predeclared("false"))
-	return append(statements, jen.If(jen.Id(name)).Block(append([]jen.Code{reset}, right.assign(name, binary.Y, negated)...)...))
+	return []jen.Code{jen.If(jen.Id(name)).Block(append([]jen.Code{reset}, statements...)...)}
 }
 
 // nested returns the steps with what is to be done after all of them.

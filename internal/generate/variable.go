@@ -40,7 +40,11 @@ func wordsOf(e ast.Expr) []string {
 	case *ast.StarExpr:
 		return wordsOf(e.X)
 	case *ast.IndexExpr:
-		return wordsOf(e.X)
+		words := wordsOf(e.X)
+		if len(words) > 0 {
+			words[len(words)-1] = singular(words[len(words)-1])
+		}
+		return words
 	case *ast.SliceExpr:
 		return wordsOf(e.X)
 	case *ast.UnaryExpr:
@@ -80,4 +84,15 @@ func trimVerb(name string) string {
 		}
 	}
 	return name
+}
+
+// singular returns what one of many is called: part for parts, entry for entries.
+func singular(noun string) string {
+	if rest, ok := strings.CutSuffix(noun, "ies"); ok && rest != "" {
+		return rest + "y"
+	}
+	if rest, ok := strings.CutSuffix(noun, "s"); ok && rest != "" && !strings.HasSuffix(rest, "s") {
+		return rest
+	}
+	return noun
 }
