@@ -77,32 +77,48 @@ func verify(t *testing.T, archive string, replacements ...string) string {
 func TestFaultyCodeIsReportedAtItsInterface(t *testing.T) {
 	tests := []struct{ name, more, old, new, want string }{
 		{"undefined name", "", `return "", err`, `return zero, err`, at + `undefined: zero, in "return zero, err"` + report},
-		{"wrong type", "", `return "", err`, `return nil, err`,
-			at + `cannot use nil as string value in return statement, in "return nil, err"` + report},
+		{
+			"wrong type", "", `return "", err`, `return nil, err`,
+			at + `cannot use nil as string value in return statement, in "return nil, err"` + report,
+		},
 		{"unused import", "", "import (\n", "import (\n\t_time \"time\"\n", at + `"time" imported as _time and not used, in "_time \"time\""` + report},
 		{"unused variable", "", `return u.next.Len()`, `n := 1; return u.next.Len()`, at + `declared and not used: n, in "n := 1; return u.next.Len()"` + report},
 		{"missing return", "", `return u.next.Len()`, ``, at + `missing return, in "}"` + report},
-		{"method that is missing", "", "Len() int", "Size() int",
+		{
+			"method that is missing", "", "Len() int", "Size() int",
 			at + `cannot use (*RateLimitedUsers)(nil) (value of type *RateLimitedUsers) as Users value in variable declaration: ` +
-				`*RateLimitedUsers does not implement Users (missing method Len), in "var _ Users = (*RateLimitedUsers)(nil)"` + report},
-		{"method that the runtime does not have", "", "u.get.Allow(ctx)", "u.get.Alow(ctx)",
+				`*RateLimitedUsers does not implement Users (missing method Len), in "var _ Users = (*RateLimitedUsers)(nil)"` + report,
+		},
+		{
+			"method that the runtime does not have", "", "u.get.Allow(ctx)", "u.get.Alow(ctx)",
 			at + `u.get.Alow undefined (type *ratelimit.Guard has no field or method Alow), ` +
-				`in "if err := u.get.Alow(ctx); err != nil {"` + report},
-		{"field that the runtime does not have", "", "Key: ", "Kee: ",
-			at + `unknown field Kee in struct literal of type ratelimit.Rule, in "Kee:   \"users.Users.Get\","` + report},
+				`in "if err := u.get.Alow(ctx); err != nil {"` + report,
+		},
+		{
+			"field that the runtime does not have", "", "Key: ", "Kee: ",
+			at + `unknown field Kee in struct literal of type ratelimit.Rule, in "Kee:   \"users.Users.Get\","` + report,
+		},
 		{"syntax", "", "func (u ", "func (u u ", at + `missing ',' in parameter list, in "func (u u *RateLimitedUsers) Unwrap() Users {"` + report},
 
-		{"import that is called like a variable", "-- other.go --\npackage users\n\nvar limits int\n", "\tratelimit ", "\tlimits ",
-			at + `limits is declared by the package, in "limits \"github.com/ratelimitgen/ratelimitgen/runtime\""` + report},
-		{"import that is called like a function of another build", "-- other_windows.go --\npackage users\n\nfunc time() {}\n",
-			"stdtime ", "", at + `time is declared by the package, in "\"time\""` + report},
-		{"declaration that is called like a function of a test", "-- a_test.go --\npackage users\n\nfunc helper() {}\n",
-			"const _ = ", "const helper = ", at + `helper is declared by the package, in "const helper = ratelimit.GeneratedV1"` + report},
-		{"second interface of a file", "-- z.go --\npackage users\n\ntype (\n\tA interface{ Users }\n\tB interface{ Users }\n)\n",
+		{
+			"import that is called like a variable", "-- other.go --\npackage users\n\nvar limits int\n", "\tratelimit ", "\tlimits ",
+			at + `limits is declared by the package, in "limits \"github.com/ratelimitgen/ratelimitgen/runtime\""` + report,
+		},
+		{
+			"import that is called like a function of another build", "-- other_windows.go --\npackage users\n\nfunc time() {}\n",
+			"stdtime ", "", at + `time is declared by the package, in "\"time\""` + report,
+		},
+		{
+			"declaration that is called like a function of a test", "-- a_test.go --\npackage users\n\nfunc helper() {}\n",
+			"const _ = ", "const helper = ", at + `helper is declared by the package, in "const helper = ratelimit.GeneratedV1"` + report,
+		},
+		{
+			"second interface of a file", "-- z.go --\npackage users\n\ntype (\n\tA interface{ Users }\n\tB interface{ Users }\n)\n",
 			"func (b *RateLimitedB) Len() int", "func (b *RateLimitedB) Len() string",
 			`z.go:5:2: B: fault of ratelimitgen: the code for this interface would not compile: cannot use (*RateLimitedB)(nil) ` +
 				`(value of type *RateLimitedB) as B value in variable declaration: *RateLimitedB does not implement B ` +
-				`(wrong type for method Len) have Len() string want Len() int, in "var _ B = (*RateLimitedB)(nil)"` + report},
+				`(wrong type for method Len) have Len() string want Len() int, in "var _ B = (*RateLimitedB)(nil)"` + report,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
