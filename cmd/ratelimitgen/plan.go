@@ -192,9 +192,14 @@ func (p *plan) result() ([]change, error) {
 			changes = append(changes, c)
 		}
 	}
-	if len(p.mistakes) > 0 {
-		p.mistakes.Sort()
-		return changes, p.mistakes
+	return changes, p.err()
+}
+
+// err returns the mistakes in order, or nil.
+func (p *plan) err() error {
+	if len(p.mistakes) == 0 {
+		return nil
 	}
-	return changes, nil
+	p.mistakes.Sort()
+	return p.mistakes
 }
