@@ -28,6 +28,9 @@ type RateLimitedKeys struct {
 	paths        *ratelimit.Guard
 	packageGuard *ratelimit.Guard
 	operators    *ratelimit.Guard
+	aliases      *ratelimit.Guard
+	once         *ratelimit.Guard
+	braces       *ratelimit.Guard
 	twice        *ratelimit.Guard
 }
 
@@ -64,12 +67,12 @@ func NewRateLimitedKeys(next Keys, limiter *ratelimit.Limiter) *RateLimitedKeys 
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 		}),
 		paths: limiter.Guard("keyexpressions.Keys.Paths", ratelimit.Rule{
-			Key:   "{req.Tenant}:{req.Region()}:{req.Grid[1][0]}:{req.Limits[\"x\"]}:{UserID(req.Tenant[:1])}",
+			Key:   `{req.Tenant}:{req.Region()}:{req.Grid[1][0]}:{req.Limits["x"]}:{UserID(req.Tenant[:1])}`,
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 		}),
 		packageGuard: limiter.Guard("keyexpressions.Keys.Package", ratelimit.Rule{
-			Key:   "{tenantOf(ctx)}:{zone}:{version}:{'x'}:{\"a)\" + zone}:{len(ids)}:{first(ids)}:{first[string](ids, \"b\")}",
+			Key:   `{tenantOf(ctx)}:{zone}:{version}:{'x'}:{"a)" + zone}:{len(ids)}:{first(ids)}:{first[string](ids, "b")}`,
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 		}),
@@ -78,10 +81,33 @@ func NewRateLimitedKeys(next Keys, limiter *ratelimit.Limiter) *RateLimitedKeys 
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 		}),
+		aliases: limiter.Guard("keyexpressions.Keys.Aliases", ratelimit.Rule{
+			Key:   "{id}:{n}:{link}:{link.X}",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+		}),
+		once: limiter.Guard(
+			"keyexpressions.Keys.Once",
+			ratelimit.Rule{
+				Key:   "{counted(id)}:{counted(id)}",
+				Name:  "1h",
+				Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+			},
+			ratelimit.Rule{
+				Key:   "other:{counted(id)}",
+				Name:  "1d",
+				Limit: ratelimit.Limit{Count: 2, Period: 24 * time.Hour},
+			},
+		),
+		braces: limiter.Guard("keyexpressions.Keys.Braces", ratelimit.Rule{
+			Key:   `{zones["(a)"]}:{zones["(a)"]'}`,
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+		}),
 		twice: limiter.Guard(
 			"keyexpressions.Keys.Twice",
 			ratelimit.Rule{
-				Key:   "{id}:{id}:{id + \"\"}:{id + \"\"}",
+				Key:   `{id}:{id}:{id + ""}:{id + ""}`,
 				Name:  "twice",
 				Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 			},
@@ -222,6 +248,47 @@ func (k *RateLimitedKeys) Operators(id string, n int) error {
 		return err
 	}
 	return k.next.Operators(id, n)
+}
+
+// Aliases calls [Keys.Aliases], at most once per 1h for each id, n, link and link.X (token bucket).
+func (k *RateLimitedKeys) Aliases(id ID, n Number, link Link) error {
+	var linkPart, linkX ratelimit.Arg
+	if link != nil {
+		linkPart = ratelimit.Stringer(link)
+		linkX = ratelimit.Int(int64(link.X))
+	}
+	if err := k.aliases.Allow(
+		context.Background(),
+		ratelimit.String(id),
+		ratelimit.Int(int64(n)),
+		linkPart,
+		linkX,
+	); err != nil {
+		return err
+	}
+	return k.next.Aliases(id, n, link)
+}
+
+// Once calls [Keys.Once], within all of these limits:
+//   - at most once per 1h for each counted(id) (token bucket)
+//   - at most 2 times per 1d for each counted(id) (token bucket)
+func (k *RateLimitedKeys) Once(id string) error {
+	if err := k.once.Allow(context.Background(), ratelimit.String(counted(id))); err != nil {
+		return err
+	}
+	return k.next.Once(id)
+}
+
+// Braces calls [Keys.Braces], at most once per 1h for each zones["{a}"] and zones["(a)"] (token bucket).
+func (k *RateLimitedKeys) Braces() error {
+	if err := k.braces.Allow(
+		context.Background(),
+		ratelimit.String(zones["{a}"]),
+		ratelimit.String(zones["(a)"]),
+	); err != nil {
+		return err
+	}
+	return k.next.Braces()
 }
 
 // Twice calls [Keys.Twice], within all of these limits:

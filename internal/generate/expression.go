@@ -110,6 +110,9 @@ func (v variable) name(sig *types.Signature) string {
 // the type parameters of a declaration. It is that of the method if another package declares that with its directives.
 func (b *builder) home(m *method, l *parse.Limit) (*types.Package, *types.Scope) {
 	for _, pkg := range []*types.Package{b.local, m.Func.Pkg()} {
+		if pkg == nil { // of error
+			break
+		}
 		for file := range pkg.Scope().Children() {
 			if scope := file.Innermost(l.Pos); scope != nil {
 				return pkg, scope

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -16,6 +18,7 @@ import (
 
 // intercept stands between a client and its server.
 type intercept struct {
+	mu       sync.Mutex // held in answer too
 	commands []string
 	args     [][]any
 	answer   func(cmd redis.Cmder) (handled bool, err error)
@@ -28,14 +31,21 @@ func (i *intercept) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pr
 
 func (i *intercept) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		i.commands, i.args = append(i.commands, cmd.Name()), append(i.args, cmd.Args())
-		if i.answer != nil {
-			if handled, err := i.answer(cmd); handled {
-				return err
-			}
+		if handled, err := i.intercept(cmd); handled {
+			return err
 		}
 		return next(ctx, cmd)
 	}
+}
+
+func (i *intercept) intercept(cmd redis.Cmder) (handled bool, err error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.commands, i.args = append(i.commands, cmd.Name()), append(i.args, cmd.Args())
+	if i.answer == nil {
+		return false, nil
+	}
+	return i.answer(cmd)
 }
 
 // serverError is an error reply.
@@ -64,6 +74,39 @@ func TestOneCommandForAllLimits(t *testing.T) {
 	for i, arg := range seen.args[0][2:] {
 		if i >= len(want) || arg != want[i] {
 			t.Fatalf("arguments are %v: want %v", seen.args[0][2:], want)
+		}
+	}
+}
+
+// What a charge asks for beyond its cost is its last argument.
+func TestLastArgumentOfACharge(t *testing.T) {
+	server := newMini(t)
+	seen := &intercept{}
+	server.client.AddHook(seen)
+	store, results := redislimit.New(server.client), make([]ratelimit.Result, 1)
+	waiting, leaving := tb("a", 1), lb("a", 1)
+	waiting[0].Wait = 2 * time.Second
+	leaving[0].Wait, leaving[0].Delay = time.Second, 5*time.Microsecond
+	for _, test := range []struct {
+		charges []ratelimit.Charge
+		want    any
+	}{
+		{tb("a", 1), int64(0)},
+		{lb("a", 1), int64(0)},
+		{fw("a", 1), ""},
+		{sw("a", 1), ""},
+		{sl("a", 1), ""},
+		{waiting, int64(2_000_000)},
+		{leaving, "1000000 5"},
+		{cc("a", 1, "ann"), "ann"},
+		{cc("a", 0, ""), ""},
+	} {
+		if err := store.Peek(t.Context(), test.charges, results); err != nil {
+			t.Fatal(err)
+		}
+		args := seen.args[len(seen.args)-1]
+		if got := args[len(args)-1]; got != test.want {
+			t.Errorf("%+v: the last argument is %v: want %v", test.charges, got, test.want)
 		}
 	}
 }
@@ -102,6 +145,8 @@ func TestUnexpectedReply(t *testing.T) {
 		"negative left":   []any{int64(0), int64(-1), int64(0)},
 		"negative wait":   []any{int64(-2), int64(1), int64(0)},
 		"endless wait":    []any{int64(1) << 60, int64(1), int64(0)},
+		"many were lost":  int64(2),
+		"few were lost":   int64(-1),
 	}
 	for name, reply := range replies {
 		t.Run(name, func(t *testing.T) {
@@ -130,72 +175,61 @@ func TestUnexpectedReply(t *testing.T) {
 	}
 }
 
-// S20, R34: what is stored under the key and is not a state is an error that names the key, and stays.
-func TestForeignValue(t *testing.T) {
-	limits := map[string][]ratelimit.Charge{
-		"rl:{a}:tb:1m": tb("a", 1), "rl:{a}:fw:1m": fw("a", 1), "rl:{a}:lb:1m": lb("a", 1), "rl:{a}:sw:1m": sw("a", 1),
-	}
-	texts := []string{
-		"", "garbage", "1 2 3 4", "-1 1 1", "1 -1", "1.5 1 1", "1e3 1 1", "1 1 1 ", " 1 1 1", "0x1 1 1",
-		"8589934592 1 1", "1 9007199254740992 1", "1 9007199254740992", "1 1 9007199254740992",
-		"1 99999999999999999999999999 1", "1 99999999999999999999999999",
-	}
-	own := map[string][]string{ // what another algorithm can read
-		"rl:{a}:tb:1m": {"1", "1 1"},
-		"rl:{a}:fw:1m": {"1", "1 1 1", "8589934592 1"},
-		"rl:{a}:lb:1m": {"1 1 1", "1 ", "-1", "1.5", "9007199254740992", "9007199254740992 1"},
-		"rl:{a}:sw:1m": {"1", "1 1", "1 1 1000000001"},
-	}
-	servers(t, func(t *testing.T, server *redis.Client) {
-		store := redislimit.New(server)
-		for key, charges := range limits {
-			for _, text := range slices.Concat(texts, own[key]) {
-				if err := server.Set(t.Context(), key, text, 0).Err(); err != nil {
-					t.Fatal(err)
-				}
-				for do, err := range each(t, store, charges) {
-					if err == nil || !strings.Contains(err.Error(), "unreadable state") || !strings.Contains(err.Error(), key) {
-						t.Errorf("%s of %q: error %v: want unreadable state and the key", do, text, err)
-					}
-				}
-				if got := server.Get(t.Context(), key).Val(); got != text {
-					t.Errorf("%q has become %q", text, got)
-				}
-			}
+// A delay is no longer than the caller would wait, and a lease is held or not.
+func TestUnexpectedReplyOfTurnsAndLeases(t *testing.T) {
+	var reply any
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:0"}) // never reached
+	defer func() { _ = client.Close() }()
+	client.AddHook(&intercept{answer: func(cmd redis.Cmder) (bool, error) {
+		cmd.(interface{ SetVal(any) }).SetVal(reply)
+		return true, nil
+	}})
+	store, results := redislimit.New(client), make([]ratelimit.Result, 1)
 
-			server.Del(t.Context(), key)
-			server.RPush(t.Context(), key, "of another program")
-			for do, err := range each(t, store, charges) {
-				if err == nil || !strings.Contains(err.Error(), "WRONGTYPE") || !strings.Contains(err.Error(), key) {
-					t.Errorf("%s of a list: error %v: want WRONGTYPE and the key", do, err)
-				}
-			}
-			if n := server.LLen(t.Context(), key).Val(); n != 1 {
-				t.Errorf("the list has %d elements: want 1", n)
-			}
+	charges := tb("a", 1)
+	charges[0].Wait = 5 * time.Microsecond
+	reply = []any{int64(-6), int64(0), int64(1)}
+	want := ratelimit.Result{Allowed: true, Limit: 5, ResetAfter: time.Microsecond, Delay: 5 * time.Microsecond}
+	if r := take(t, store, charges); r != want {
+		t.Errorf("got %+v, want %+v", r, want)
+	}
+	reply = []any{int64(-7), int64(0), int64(1)}
+	if err := store.Take(t.Context(), charges, results); err == nil || !strings.Contains(err.Error(), "unexpected reply") {
+		t.Errorf("a delay of 6us for one who waits 5us: error %v", err)
+	}
+
+	held := []bool{true, true}
+	for _, reply = range []any{
+		nil, "OK", int64(1), []any{int64(1)}, []any{int64(1), int64(1), int64(1)}, []any{"1", int64(1)}, []any{int64(1), int64(2)}, []any{int64(1), nil},
+	} {
+		err := store.Renew(t.Context(), append(cc("a", 1, "ann"), cc("a", 1, "bob")...), held)
+		if err == nil || !strings.HasPrefix(err.Error(), `redislimit: renew "rl:{a}:cc:1m", "rl:{a}:cc:1m": unexpected reply `) {
+			t.Errorf("renew, answered %v: error %v", reply, err)
 		}
-	})
+	}
 }
 
-// R45: when one bucket of a call cannot be read, the others are not charged.
-func TestForeignValueBesideAnotherBucket(t *testing.T) {
-	servers(t, func(t *testing.T, server *redis.Client) {
-		store := redislimit.New(server)
-		charges, results := append(tb("a", 1), fw("a", 1)...), make([]ratelimit.Result, 2)
-		if err := server.Set(t.Context(), "rl:{a}:fw:1m", "garbage", 0).Err(); err != nil {
+// S16: a server that may take up no more memory errs, and charges nothing.
+func TestServerOutOfMemory(t *testing.T) {
+	server := redistest.Client(t)
+	store := redislimit.New(server)
+	results := make([]ratelimit.Result, 1)
+	for _, charges := range [][]ratelimit.Charge{tb("a", 1), fw("a", 1), lb("a", 1), sw("a", 1), sl("a", 1), cc("a", 1, "ann")} {
+		take(t, store, charges)
+		charges[0].Holder = "bob"
+		if err := server.ConfigSet(t.Context(), "maxmemory", "1").Err(); err != nil {
 			t.Fatal(err)
 		}
-		take(t, store, charges[:1])
-		if err := store.Take(t.Context(), charges, results); err == nil {
-			t.Error("take returns no error")
+		if err := store.Take(t.Context(), charges, results); err == nil || !strings.Contains(err.Error(), "OOM") {
+			t.Errorf("%s: error %v: want OOM", keyOf(charges[0]), err)
 		}
-		if err := store.Refund(t.Context(), charges); err == nil {
-			t.Error("refund returns no error")
+		if err := server.ConfigSet(t.Context(), "maxmemory", "0").Err(); err != nil {
+			t.Fatal(err)
 		}
-		if r := take(t, store, tb("a", 1)); r.Remaining != 3 {
-			t.Errorf("%d remain: want 3", r.Remaining)
+		if err := store.Peek(t.Context(), charges, results); err != nil || results[0].Remaining != 4 {
+			t.Errorf("%s: %+v, error %v: want 4 to remain", keyOf(charges[0]), results[0], err)
 		}
-	})
+	}
 }
 
 // S17: a server that does not know the time cannot decide.
@@ -229,14 +263,16 @@ end
 func TestOneReadingOfTheClockACall(t *testing.T) {
 	servers(t, func(t *testing.T, server *redis.Client) {
 		store, _ := clocked(t, server)
-		charges, results := slices.Concat(tb("a", 1), fw("a", 1), lb("a", 1), sw("a", 1)), make([]ratelimit.Result, 4)
+		charges := slices.Concat(tb("a", 1), fw("a", 1), lb("a", 1), sw("a", 1), sl("a", 1), cc("a", 1, "ann"))
+		results := make([]ratelimit.Result, len(charges))
 		for do, call := range map[string]func() error{
 			"take":   func() error { return store.Take(t.Context(), charges, results) },
 			"peek":   func() error { return store.Peek(t.Context(), charges, results) },
-			"refund": func() error { return store.Refund(t.Context(), charges) },
+			"refund": func() error { return store.Refund(t.Context(), charges) }, // of a lease that may be lost
+			"renew":  func() error { return store.Renew(t.Context(), charges[5:], make([]bool, 1)) },
 		} {
 			server.Del(t.Context(), "readings")
-			if err := call(); err != nil {
+			if err := call(); err != nil && !errors.Is(err, ratelimit.ErrLeaseLost) {
 				t.Fatal(err)
 			}
 			if n := server.Get(t.Context(), "readings").Val(); n != "1" {
