@@ -21,9 +21,11 @@ import (
 // Everything is checked from source and without function bodies: that needs no compiled dependencies, and works
 // where those do not compile because a generated file is missing or broken.
 type source struct {
-	fset  *token.FileSet
-	sizes types.Sizes
-	slots chan struct{} // as many as may work at once
+	fset     *token.FileSet
+	sizes    types.Sizes
+	readFile func(string) ([]byte, error)
+	parsed   map[string]*ast.File // files that somebody else has parsed, by path
+	slots    chan struct{}        // as many as may work at once
 
 	mu    sync.Mutex
 	files map[string]*sourceFile
@@ -34,6 +36,8 @@ type source struct {
 	reaches map[*packages.Package]bool          // see reachesMarked
 	unsure  map[*packages.Package]bool          // see isUnsure
 	flat    map[*types.Interface]*flatInterface // see flatten
+
+	inherited map[methodKey]*inheritedMethod // of packages without syntax
 }
 
 // checkedPackage is a package with types.
@@ -48,15 +52,16 @@ type checkedPackage struct {
 
 func newSource(cfg Config, listed *listing) *source {
 	return &source{
-		fset:    token.NewFileSet(),
-		sizes:   types.SizesFor("gc", architecture(cfg.Env)),
-		slots:   make(chan struct{}, runtime.GOMAXPROCS(0)),
-		files:   make(map[string]*sourceFile),
-		pkgs:    make(map[*packages.Package]*checkedPackage),
-		listed:  listed,
-		reaches: make(map[*packages.Package]bool),
-		unsure:  make(map[*packages.Package]bool),
-		flat:    make(map[*types.Interface]*flatInterface),
+		fset:     token.NewFileSet(),
+		sizes:    types.SizesFor("gc", architecture(cfg.Env)),
+		readFile: os.ReadFile,
+		slots:    make(chan struct{}, runtime.GOMAXPROCS(0)),
+		files:    make(map[string]*sourceFile),
+		pkgs:     make(map[*packages.Package]*checkedPackage),
+		listed:   listed,
+		reaches:  make(map[*packages.Package]bool),
+		unsure:   make(map[*packages.Package]bool),
+		flat:     make(map[*types.Interface]*flatInterface),
 	}
 }
 
@@ -92,7 +97,11 @@ func (s *source) check(p *packages.Package) *checkedPackage {
 	}
 	s.mu.Unlock()
 	c.once.Do(func() {
-		if p.PkgPath == "unsafe" {
+		switch {
+		case p.Types != nil: // somebody else has checked it
+			c.types = p.Types
+			return
+		case p.PkgPath == "unsafe":
 			c.types = types.Unsafe
 			return
 		}
@@ -173,7 +182,7 @@ func (s *source) imported(p *packages.Package, c *checkedPackage, path string) (
 		unused := types.NewPackage(path, imported.Name)
 		unused.MarkComplete()
 		return unused, nil
-	case len(imported.GoFiles) == 0 && imported.PkgPath != "unsafe":
+	case len(imported.GoFiles) == 0 && imported.PkgPath != "unsafe" && imported.Types == nil:
 		if len(imported.Errors) > 0 {
 			return nil, errors.New(imported.Errors[0].Msg)
 		}

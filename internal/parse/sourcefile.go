@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"path"
 	"strconv"
 	"sync"
@@ -50,7 +49,7 @@ func (s *source) read(p *packages.Package, path string) *sourceFile {
 	}
 	s.mu.Unlock()
 	f.readOnce.Do(func() {
-		f.src, f.readErr = os.ReadFile(path)
+		f.src, f.readErr = s.readFile(path)
 		if f.ours {
 			f.generated = isGenerated(path, f.src)
 			f.marked = !f.generated && (f.readErr != nil || mayHaveDirectives(f.src)) // nobody knows what an unreadable file has
@@ -83,8 +82,10 @@ func (s *source) parse(p *packages.Package, path string) *sourceFile {
 		if f.ours {
 			mode |= parser.ParseComments
 		}
-		if f.parseErr = f.readErr; f.parseErr == nil {
-			f.syntax, f.parseErr = parser.ParseFile(s.fset, path, f.src, mode)
+		if f.syntax = s.parsed[path]; f.syntax == nil {
+			if f.parseErr = f.readErr; f.parseErr == nil {
+				f.syntax, f.parseErr = parser.ParseFile(s.fset, path, f.src, mode)
+			}
 		}
 		if f.syntax == nil {
 			f.syntax = &ast.File{Name: ast.NewIdent("_")}
@@ -92,7 +93,7 @@ func (s *source) parse(p *packages.Package, path string) *sourceFile {
 		if f.marked {
 			f.directives = place(s.fset, f)
 		}
-		prune(f.syntax)
+		f.syntax = prune(f.syntax)
 		f.imports = make(map[string]*ast.ImportSpec)
 		for _, spec := range f.syntax.Imports {
 			f.imports[importName(p, spec)] = spec
