@@ -1,23 +1,27 @@
--- Buckets and what is asked of them: what the scripts take, peek and refund share.
+-- Buckets and what is asked of them: what all scripts share.
 --
--- A charge is one key and six arguments:
+-- A charge is one key and seven arguments:
 --
 --   KEYS[i]  the bucket's key
---   ARGV     algorithm  tb, fw, lb or sw, see below
---            count      units per period, 1 to 10^9 and at most period
---            period     microseconds, 1000 to 87600 hours
+--   ARGV     algorithm  tb, fw, lb, sw, sl or cc, see below
+--            count      units per period, 1 to 10^9 and at most period; of a cc holders at once, 1 to 10^9
+--            period     microseconds, 1000 to 87600 hours; of a cc the lease
 --            capacity   units, 1 to 10^9; capacity * period / count is at most 100 years
 --            refill     of a tb: 0 greedy, 1 interval
 --            cost       units, at least 0
+--            extra      of a tb or lb: how long the caller would wait for its turn, in microseconds, and, where a call
+--                       that waits gives up, what was left of its delay: "wait" or "wait delay";
+--                       of a cc: the holder, 1 to 128 printable ASCII characters without spaces, or nothing to look only
 --
--- An algorithm is a table of functions of one bucket's state, the time and the charge. They call nothing of Redis. A
--- script begins at its top each time that it is called, so that the tables are made only when they are needed.
+-- An algorithm is a table of functions of one bucket's state, the time and the charge. A script begins at its top each
+-- time that it is called, so that the tables are made only when they are needed.
 --
---   read(text)     returns the stored used, mark and part, or nil if the text is not one that it writes
---   open(b)        brings the state forward to b.now
---   wait(b, n)     returns the microseconds until n of the used units have come back, 0 < n <= b.used
---   refundable(b)  returns how many of the used units a refund may give back; without the function, all
---   text(b)        returns what to store, at most 44 bytes: Redis keeps such a string in one piece with its header
+--   load(b)      reads the state and brings it forward to b.now; sets what else the other functions need, so that none
+--                of them is surprised by a state that cannot be read once something was written
+--   wait(b, n)   returns the microseconds until n of the used units have come back, 0 < n <= b.used - b.own, or all
+--   take(b)      prepares for the cost to be added to used; without the function nothing is to be prepared
+--   give(b)      prepares for units to come back, and returns how many do; without the function as many as the cost
+--   store(b, microseconds)  stores the state, with a time to live
 
 local algorithms = {} -- by their codes, functions that return such a table
 local made = {}
@@ -47,12 +51,8 @@ local function no_time()
   return redis.error_reply('ERR ratelimit: the server does not know the time')
 end
 
--- Returns the microseconds since the mark. One that lies in the future is moved to now.
-local function elapsed(b)
-  if b.mark > b.now then -- the server's clock was set back
-    b.mark, b.ahead = b.now, true
-  end
-  return b.now - b.mark
+local function unreadable()
+  return redis.error_reply('ERR ratelimit: unreadable state')
 end
 
 -- A bucket with its charge, as it stands at the time now. Its state is
@@ -61,51 +61,61 @@ end
 --   mark  microseconds since 1970; what of, the algorithm says
 --   part  a remainder; what of, the algorithm says
 --
--- and never configuration, so that a changed limit holds from the next call and keeps what was used.
--- The second result is an error reply when there is a text that cannot be read.
+-- or more than that, and never configuration, so that a changed limit holds from the next call and keeps what was used.
+-- It is unreadable when something is stored that its algorithm does not write, and is then not to be believed.
 local function bucket(i, now)
-  local at = 6 * i
+  local at = 7 * i
   local b = {
     key = KEYS[i],
-    algorithm = algorithm(ARGV[at - 5]),
-    count = tonumber(ARGV[at - 4]),
-    period = tonumber(ARGV[at - 3]),
-    capacity = tonumber(ARGV[at - 2]),
-    interval = ARGV[at - 1] == '1',
-    cost = tonumber(ARGV[at]),
+    algorithm = algorithm(ARGV[at - 6]),
+    count = tonumber(ARGV[at - 5]),
+    period = tonumber(ARGV[at - 4]),
+    capacity = tonumber(ARGV[at - 3]),
+    interval = ARGV[at - 2] == '1',
+    cost = tonumber(ARGV[at - 1]),
+    extra = ARGV[at],
     now = now,
     used = 0,
+    own = 0, -- how many of the used units the charge asks for again, and need not be taken
     mark = now,
     part = 0,
+    patience = 0, -- microseconds that the caller would wait for its turn
     stored = false, -- whether the key exists
     ahead = false, -- whether the stored state is one that only the future, or a lower capacity, explains
   }
-  local text = redis.call('GET', b.key)
-  if not text then
-    return b
-  end
-  local used, mark, part = b.algorithm.read(text)
-  if not (used and mark and part and used <= 1000000000 and mark < EXACT and part < EXACT) then
-    return b, redis.error_reply('ERR ratelimit: unreadable state')
-  end
-  b.stored, b.used, b.mark, b.part = true, used, mark, part
-  b.algorithm.open(b)
-  if b.used <= 0 then
-    b.used, b.mark, b.part = 0, now, 0
-  end
+  b.algorithm.load(b)
   return b
 end
 
--- The microseconds after which the charge would be admitted: 0 now, -1 never.
+-- Returns an integer that was read of the state.
+local function integer(b, text)
+  local n = text and string.match(text, '^%d+$') and tonumber(text)
+  if n and n < EXACT then
+    return n
+  end
+  b.unreadable = true
+  return 0
+end
+
+-- When the charge would be admitted: 0 now, -1 never, otherwise after that many microseconds. A caller that waits for
+-- its turn is admitted now if that is soon enough, and pays at once: -1 - n that it has to wait for n microseconds.
 local function retry(b)
   if b.cost > b.capacity then
     return -1
   end
-  local lacking = b.used + b.cost - b.capacity
+  local lacking = b.used - b.own + b.cost - b.capacity
   if b.cost == 0 or lacking <= 0 then
     return 0
   end
-  return b.algorithm.wait(b, lacking)
+  local wait = b.algorithm.wait(b, lacking)
+  if wait > b.patience then
+    return wait - b.patience
+  end
+  return -1 - wait
+end
+
+local function refuses(wait)
+  return wait > 0 or wait == -1
 end
 
 -- The microseconds until the bucket is as new.
@@ -123,10 +133,6 @@ local function ttl(microseconds)
   return divup(microseconds, 1000) + 2
 end
 
-local function store(b, microseconds)
-  redis.call('SET', b.key, b.algorithm.text(b), 'PX', ttl(microseconds))
-end
-
 -- Gives a key that lost its time to live one (PTTL -1), and a longer one to a key whose limit has become slower since
 -- it was written. Any other stays as it is.
 local function extend(b, microseconds)
@@ -136,7 +142,8 @@ local function extend(b, microseconds)
   end
 end
 
--- Appends the reply to one charge: retry and reset in microseconds, and the units that are left.
+-- Appends the reply to one charge: when it would be admitted, the units that are left, and the microseconds until the
+-- bucket is as new.
 local function answer(reply, b, wait, microseconds)
   local n = #reply
   reply[n + 1] = wait

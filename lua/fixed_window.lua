@@ -3,6 +3,9 @@
 
 function algorithms.fw()
   return {
+    load = load_text,
+    store = store_text,
+
     read = function(text)
       local used, mark = string.match(text, '^(%d+) (%d+)$')
       return tonumber(used), tonumber(mark), 0

@@ -5,12 +5,16 @@
 -- have drained, rounded up to a microsecond, and part what was added for that, in 1/count of a microsecond. With another
 -- limit the bucket drains at the same time as before, and holds what drains until then.
 --
--- A bucket that would hold more than its capacity is full: the capacity was lowered, or the clock was set back, which a
--- single time cannot tell apart. So a clock that was set back looks like calls that filled the bucket, and never locks
--- out for longer than a full one.
+-- A bucket that would hold more than it can, calls that wait for their turn included, is full: the capacity was lowered,
+-- or the clock was set back, which a single time cannot tell apart. So a clock that was set back looks like calls that
+-- filled the bucket, and never locks out for longer than a full one.
 
 function algorithms.lb()
   return {
+    load = load_text,
+    store = store_text,
+    give = give_turn,
+
     read = function(text)
       local mark, part = string.match(text, '^%d+$'), 0
       if not mark then
@@ -27,13 +31,14 @@ function algorithms.lb()
         b.used = 0
         return
       end
+      local most = most_out(b)
       local used, rest = muldiv(due, b.count, b.period)
       local part = (b.part < b.count and b.part or b.count - 1) - rest -- the count may have become lower
       if part < 0 then
         used, part = used + 1, part + b.period
       end
-      if used > b.capacity then
-        used, part, b.ahead = b.capacity, 0, true
+      if used > most then
+        used, part, b.ahead = most, 0, true
       end
       b.used, b.part = used, part
     end,

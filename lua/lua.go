@@ -1,20 +1,21 @@
 // Package lua holds the scripts that decide calls in Redis, as text. Each file of the folder says at its head what it
-// does; bucket.lua has the keys and arguments of a charge, and take.lua, peek.lua and refund.lua the replies.
+// does; bucket.lua has the keys and arguments of a charge, and take.lua, peek.lua, refund.lua and renew.lua the replies.
 //
-// The texts are constant: configuration travels in the arguments, so that a server caches three scripts however many
+// The texts are constant: configuration travels in the arguments, so that a server caches four scripts however many
 // limits there are. They run on Redis from 6.2 on, Valkey and miniredis, and touch no key that is not declared.
 package lua
 
 import _ "embed"
 
-// Take, Peek and Refund are the scripts, each complete in itself.
+// Take, Peek, Refund and Renew are the scripts, each complete in itself.
 var (
 	Take   = shared + take
 	Peek   = shared + peek
 	Refund = shared + refund
+	Renew  = shared + renew
 )
 
-var shared = arithmetic + bucket + tokenBucket + fixedWindow + leakyBucket + slidingWindow
+var shared = arithmetic + bucket + text + tokenBucket + fixedWindow + leakyBucket + slidingWindow + slidingLog + concurrency
 
 // What follows is in the order in which a script needs it: a local of Lua is known below its definition only.
 var (
@@ -22,6 +23,8 @@ var (
 	arithmetic string
 	//go:embed bucket.lua
 	bucket string
+	//go:embed text.lua
+	text string
 	//go:embed token_bucket.lua
 	tokenBucket string
 	//go:embed fixed_window.lua
@@ -30,6 +33,10 @@ var (
 	leakyBucket string
 	//go:embed sliding_window.lua
 	slidingWindow string
+	//go:embed sliding_log.lua
+	slidingLog string
+	//go:embed concurrency.lua
+	concurrency string
 
 	//go:embed take.lua
 	take string
@@ -37,4 +44,6 @@ var (
 	peek string
 	//go:embed refund.lua
 	refund string
+	//go:embed renew.lua
+	renew string
 )

@@ -25,7 +25,7 @@ func servers(t *testing.T, test func(t *testing.T, client *redis.Client)) {
 // The ranges that arithmetic.lua states for muldiv.
 const (
 	maxA        = 1<<53 - 1
-	maxB        = 1<<30 - 1
+	maxB        = 1<<33 - 1
 	maxC        = 1<<49 - 1
 	maxQuotient = 1<<53 - 1
 )
@@ -132,7 +132,7 @@ func compare(t *testing.T, client *redis.Client, script string, args []any, want
 // but a cluster's would notice otherwise.
 func TestScriptsTouchDeclaredKeysOnly(t *testing.T) {
 	keys := 0
-	for _, text := range []string{Take, Peek, Refund} {
+	for _, text := range []string{Take, Peek, Refund, Renew} {
 		for line := range strings.Lines(text) {
 			_, call, found := strings.Cut(line, "redis.call(")
 			if !found || strings.HasPrefix(call, "'TIME'") {

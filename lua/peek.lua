@@ -10,10 +10,10 @@ end
 
 local reply = {}
 for i = 1, #KEYS do
-  local b, unreadable = bucket(i, now)
-  if unreadable then
-    return unreadable
-  end
+  local b = bucket(i, now)
   answer(reply, b, retry(b), reset(b))
+  if b.unreadable then
+    return unreadable()
+  end
 end
 return reply

@@ -1,19 +1,26 @@
 -- Refund: gives the cost of each charge back to its bucket. A bucket that is as new, or in a later window, has nothing
--- to be given back, and none holds more than its capacity afterwards.
+-- to be given back, and none holds more than its capacity afterwards. Of a cc it gives back what the holder holds.
 --
 -- KEYS, ARGV  the charges, see bucket.lua
--- Reply       OK, or an error, before anything was written
+-- Reply       how many charges are of a holder that has lost its lease; or an error, before anything was written
 
 local now = clock()
 if not now then
   return no_time()
 end
 
-local buckets = {}
+local buckets, lost = {}, 0
 for i = 1, #KEYS do
-  local b, unreadable = bucket(i, now)
-  if unreadable then
-    return unreadable
+  local b = bucket(i, now)
+  if b.cost > 0 then
+    local give = b.algorithm.give
+    b.used = b.used - math.min(b.used, give and give(b) or b.cost)
+  end
+  if b.unreadable then
+    return unreadable()
+  end
+  if b.lost then
+    lost = lost + 1
   end
   buckets[i] = b
 end
@@ -21,13 +28,11 @@ end
 for i = 1, #KEYS do
   local b = buckets[i]
   if b.cost > 0 then
-    local refundable = b.algorithm.refundable and b.algorithm.refundable(b) or b.used
-    b.used = b.used - math.min(b.cost, refundable)
     if b.used > 0 then
-      store(b, reset(b))
+      b.algorithm.store(b, reset(b))
     elseif b.stored then
       redis.call('DEL', b.key)
     end
   end
 end
-return redis.status_reply('OK')
+return lost

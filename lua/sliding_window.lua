@@ -17,6 +17,14 @@ function algorithms.sw()
   end
 
   return {
+    load = load_text,
+    store = store_text,
+
+    -- What was taken in a window that is over does not come back.
+    give = function(b)
+      return math.min(b.cost, b.used - weight(b))
+    end,
+
     read = function(text)
       local used, mark, part = string.match(text, '^(%d+) (%d+) (%d+)$')
       part = tonumber(part)
@@ -40,10 +48,6 @@ function algorithms.sw()
         return ends - muldiv(b.period, keep - current, b.part)
       end
       return ends + b.period - muldiv(b.period, keep, current)
-    end,
-
-    refundable = function(b)
-      return b.used - weight(b)
     end,
 
     text = function(b)

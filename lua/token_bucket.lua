@@ -5,9 +5,10 @@
 --             progress to the next token, in 1/period of a token.
 --   interval  count tokens come back at once after each full period. mark is the start of the period, part is 0.
 --
--- It keeps the tokens that are out, not those that are left: with another capacity they would be another number.
--- More tokens out than there are, after capacity was lowered, are as many as there are: the bucket is empty, and no
--- one waits longer than it takes to fill.
+-- It keeps the tokens that are out, not those that are left: with another capacity they would be another number. A call
+-- that waits for its turn takes tokens in advance, so that more are out than there are: the bucket is in debt.
+-- More tokens out than that explains, after capacity was lowered, are no more than that: no one waits longer than it
+-- takes to fill.
 
 -- Returns the microseconds until n units have come back, count of them each period, of which part has already done so.
 local function refill_wait(b, n)
@@ -15,18 +16,61 @@ local function refill_wait(b, n)
   return whole + divup(rest - b.part, b.count)
 end
 
+-- Returns how many units come back within some time, 0 <= microseconds.
+local function refill(b, microseconds)
+  if b.interval then
+    local passed = b.now - b.mark + microseconds
+    return (passed - fmod(passed, b.period)) / b.period * b.count
+  end
+  local whole, rest = muldiv(microseconds, b.count, b.period)
+  return rest + b.part < b.period and whole or whole + 1
+end
+
+-- Returns the most units that can be out: the capacity, and what calls that wait as long as this one could have taken
+-- in advance. State does not say how long they would have waited.
+local function most_out(b)
+  if b.extra == '0' then
+    return b.capacity
+  end
+  local wait, delay = string.match(b.extra, '^(%d+) ?(%d*)$')
+  b.patience, b.delay = tonumber(wait), tonumber(delay)
+  if b.patience == 0 then
+    return b.capacity
+  end
+  if b.interval then
+    return b.capacity + (b.patience - fmod(b.patience, b.period)) / b.period * b.count + b.count
+  end
+  return b.capacity + muldiv(b.patience, b.count, b.period) + 1
+end
+
+-- Returns how many units of the cost a refund gives back. A call that gives up waiting, with delay left, gives back what
+-- nobody behind it has been told to wait for: if all came back, those that come next would overtake them, and more calls
+-- would go on in one period than should.
+local function give_turn(b)
+  if not b.delay then
+    return b.cost
+  end
+  local debt = math.max(0, b.used - b.capacity)
+  local behind = math.max(0, debt - refill(b, b.delay))
+  return math.max(0, b.cost - behind)
+end
+
 function algorithms.tb()
   return {
+    load = load_text,
+    store = store_text,
+    give = give_turn,
+
     read = function(text)
       local used, mark, part = string.match(text, '^(%d+) (%d+) (%d+)$')
       return tonumber(used), tonumber(mark), tonumber(part)
     end,
 
     open = function(b)
-      local period = b.period
+      local period, most = b.period, most_out(b)
       local passed = elapsed(b)
-      if b.used > b.capacity then
-        b.used, b.part = b.capacity, 0
+      if b.used > most then
+        b.used, b.part = most, 0
       end
       if b.interval then
         local spent = fmod(passed, period)

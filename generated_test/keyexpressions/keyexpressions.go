@@ -56,7 +56,7 @@ type Keys interface {
 	Unnamed(string, bool, *int) error
 	//ratelimit:key={$0}:{$1}:{n} count=1 time=1h
 	Blank(_ string, _ int, n int) error
-	//ratelimit:key={req.Tenant}:{req.Region()}:{req.Grid[1][0]}:{req.Limits["x"]}:{string(req.Tenant[:1])} count=1 time=1h
+	//ratelimit:key={req.Tenant}:{req.Region()}:{req.Grid[1][0]}:{req.Limits["x"]}:{UserID(req.Tenant[:1])} count=1 time=1h
 	Paths(req Request) error
 	//ratelimit:key={tenantOf(ctx)}:{zone}:{version}:{'x'}:{"a}" + zone}:{len(ids)}:{first(ids)}:{first[string](ids, "b")} count=1 time=1h
 	Package(ctx context.Context, ids ...string) error

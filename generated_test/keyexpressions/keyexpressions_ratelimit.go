@@ -64,7 +64,7 @@ func NewRateLimitedKeys(next Keys, limiter *ratelimit.Limiter) *RateLimitedKeys 
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 		}),
 		paths: limiter.Guard("keyexpressions.Keys.Paths", ratelimit.Rule{
-			Key:   "{req.Tenant}:{req.Region()}:{req.Grid[1][0]}:{req.Limits[\"x\"]}:{string(req.Tenant[:1])}",
+			Key:   "{req.Tenant}:{req.Region()}:{req.Grid[1][0]}:{req.Limits[\"x\"]}:{UserID(req.Tenant[:1])}",
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 		}),
@@ -168,11 +168,11 @@ func (k *RateLimitedKeys) Blank(s string, n2, n int) error {
 }
 
 // Paths calls [Keys.Paths], at most once per 1h for each req.Tenant, req.Region(), req.Grid[1][0], req.Limits["x"] and
-// string(req.Tenant[:1]) (token bucket).
+// UserID(req.Tenant[:1]) (token bucket).
 func (k *RateLimitedKeys) Paths(req Request) error {
 	var tenant ratelimit.Arg
 	if len(req.Tenant) > 0 {
-		tenant = ratelimit.String(string(req.Tenant[:1]))
+		tenant = ratelimit.String(string(UserID(req.Tenant[:1])))
 	}
 	if err := k.paths.Allow(
 		context.Background(),

@@ -311,7 +311,7 @@ func (s *RateLimitedService) Cost(req *Request) error {
 	return s.next.Cost(req)
 }
 
-// Logic calls [Service.Logic], at most once per 1h, but for calls with req.User.Admin || req.Names["ann"] != nil &&
+// Logic calls [Service.Logic], at most once per 1h, unless req.User.Admin || req.Names["ann"] != nil &&
 // !req.User.IsAdmin() (token bucket).
 func (s *RateLimitedService) Logic(req *Request) error {
 	skip := req != nil && req.User != nil && req.User.Admin ||
@@ -322,8 +322,8 @@ func (s *RateLimitedService) Logic(req *Request) error {
 	return s.next.Logic(req)
 }
 
-// Asked calls [Service.Asked], at most once per 1h, but for calls with req == nil || req.User != nil && (len(req.Parts)
-// > 1 && req.Parts[1] == "x" || req.User.Admin) (token bucket).
+// Asked calls [Service.Asked], at most once per 1h, unless req == nil || req.User != nil && (len(req.Parts) > 1 &&
+// req.Parts[1] == "x" || req.User.Admin) (token bucket).
 func (s *RateLimitedService) Asked(req *Request) error {
 	skip := req == nil || req.User != nil && (len(req.Parts) > 1 && req.Parts[1] == "x" || req.User.Admin)
 	if err := s.asked.Allow(context.Background(), ratelimit.SkipIf("1h", skip)); err != nil {
@@ -332,8 +332,8 @@ func (s *RateLimitedService) Asked(req *Request) error {
 	return s.next.Asked(req)
 }
 
-// Deep calls [Service.Deep], at most once per 1h, but for calls with !(find(ctx).Boss().Admin || req.Names["x"].Admin)
-// && req.User.Admin (token bucket).
+// Deep calls [Service.Deep], at most once per 1h, unless !(find(ctx).Boss().Admin || req.Names["x"].Admin) &&
+// req.User.Admin (token bucket).
 func (s *RateLimitedService) Deep(ctx context.Context, req *Request) error {
 	var skip bool
 	if user := find(ctx); user != nil {

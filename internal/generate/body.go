@@ -51,6 +51,9 @@ func (m *method) ask(how string, args []jen.Code) *jen.Statement {
 	fun := jen.Id(m.decorator.receiver).Dot(m.guard).Dot(how)
 	call := jen.Add(fun).Call(args...)
 	text := fmt.Sprintf("    if %s := %s; %[1]s != nil {", m.err, d.text(call))
+	if m.begins() {
+		text = fmt.Sprintf("    %s, %s := %s", m.call, m.err, d.text(call))
+	}
 	if len(text) <= lineWidth {
 		return call
 	}

@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -160,27 +161,36 @@ func isUnnamed(v *types.Var) bool { return v.Name() == "" || v.Name() == "_" }
 // checkNames reports names that are not what they seem to be, of which the type checker knows nothing.
 func (c *expressionCheck) checkNames(node ast.Expr, scope *types.Scope) bool {
 	sig := c.method.sig
+	hidden, last := hiddenError(sig), sig.Results().Len()-1
 	ok := true
 	ast.Inspect(node, func(n ast.Node) bool {
-		name, isIdent := n.(*ast.Ident)
-		switch {
-		case !isIdent:
-		case strings.HasPrefix(name.Name, "$") && scope.Lookup(name.Name) == nil:
-			c.refuse(name.Pos(), fmt.Sprintf("undefined: %s, want %s", name.Name, paramRange(sig.Params().Len())))
-			ok = false
-		case c.attr == "refund" && name.Name == "err":
-			// A parameter that hides the error would make a refund that nobody meant.
-			last := sig.Results().Len() - 1
-			for i := range sig.Params().Len() {
-				if sig.Params().At(i).Name() == "err" && last >= 0 && isError(sig.Results().At(last).Type()) {
-					c.refuse(name.Pos(), fmt.Sprintf("err is a parameter and not the error result: want $%d or ret%d", i, last))
-					ok = false
-				}
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			ok = c.checkNames(n.X, scope) && ok
+			return false
+		case *ast.Ident:
+			switch {
+			case strings.HasPrefix(n.Name, "$") && scope.Lookup(n.Name) == nil:
+				c.refuse(n.Pos(), fmt.Sprintf("undefined: %s, want %s", n.Name, paramRange(sig.Params().Len())))
+				ok = false
+			case c.attr == "refund" && n.Name == "err" && hidden >= 0:
+				c.refuse(n.Pos(), fmt.Sprintf("err is a parameter and not the error result: want $%d or ret%d", hidden, last))
+				ok = false
 			}
 		}
 		return true
 	})
 	return ok
+}
+
+// hiddenError returns the index of a parameter called err beside an error result, or -1. Whoever writes err in a refund
+// means the result.
+func hiddenError(sig *types.Signature) int {
+	last := sig.Results().Len() - 1
+	if last < 0 || !isError(sig.Results().At(last).Type()) {
+		return -1
+	}
+	return slices.Index(names(sig.Params()), "err")
 }
 
 func paramRange(n int) string {
@@ -226,7 +236,12 @@ func (c *expressionCheck) refuse(pos token.Pos, message string) {
 		offset = c.source.At(c.file.Offset(pos))
 	}
 	at := c.limit.Pos + token.Pos(offset)
-	text := fmt.Sprintf("%s: {%s}: %s", c.attr, c.source.Text, message)
+	text := fmt.Sprintf("%s: {%s}", c.attr, c.source.Text)
+	if strings.HasPrefix(message, "is ") || strings.HasPrefix(message, "has ") {
+		text += " " + message
+	} else {
+		text += ": " + message
+	}
 	if !c.limit.Default {
 		c.mistakes.add(at, text)
 		return
@@ -239,5 +254,6 @@ func (d *decorator) elsewhere(e *expression) string {
 	if e.home == d.local {
 		return ""
 	}
-	return fmt.Sprintf(", which the decorator of %s.%s would have to: want exported names, or a directive there", d.local.Name(), d.iface.Name)
+	return fmt.Sprintf(", but the decorator of %s.%s needs it: want what can be written there, or %s in %[2]s with a line of its own",
+		d.local.Name(), d.iface.Name, e.method.name)
 }

@@ -114,6 +114,20 @@ func constraintTerms(constraint *types.Interface) []types.Type {
 	return nil
 }
 
+// coreOf returns the underlying type of t, or what those that a type parameter stands for have in common, or nil.
+func coreOf(t types.Type) types.Type {
+	terms := termsOf(t)
+	if len(terms) == 0 {
+		return nil
+	}
+	for _, term := range terms[1:] {
+		if !types.Identical(term, terms[0]) {
+			return nil
+		}
+	}
+	return terms[0]
+}
+
 // representable reports whether a constant fits into what the runtime takes.
 func representable(tv types.TypeAndValue) bool {
 	if tv.Value == nil || basicInfo(tv.Type)&types.IsInteger == 0 {

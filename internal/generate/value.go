@@ -17,12 +17,14 @@ func (c *expressionCheck) checkValue(e *expression) *expression {
 		return nil
 	}
 	switch t := tv.Type; {
+	case tv.IsBuiltin():
+		return refuse("is a built-in function: want a value")
 	case tv.IsVoid():
 		return refuse("has no value: want one")
 	case t == nil || t == types.Typ[types.Invalid]:
 		return refuse("unknown type: want one that compiles")
 	case tv.IsType():
-		return refuse(types.TypeString(t, c.qualifier) + " is a type: want a value")
+		return refuse("is a type: want a value")
 	case !c.checkCalls(e):
 		return nil
 	case c.attr == "key":
@@ -91,9 +93,6 @@ func (c *expressionCheck) describe(tv types.TypeAndValue) string {
 		return "is nil"
 	}
 	text := types.TypeString(tv.Type, c.qualifier)
-	if tv.IsBuiltin() {
-		text = "built-in function"
-	}
 	article := "a "
 	if strings.ContainsAny(text[:1], "aeiou") {
 		article = "an "

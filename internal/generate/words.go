@@ -75,7 +75,7 @@ func (m *method) limitWords(l *parse.Limit) string {
 		text += fmt.Sprintf(", %d a call", l.Cost)
 	}
 	if l.Skip != nil {
-		text += ", but for calls with " + m.exprWords("skip", l.Skip)
+		text += ", unless " + m.exprWords("skip", l.Skip)
 	}
 	if l.Refund != nil {
 		text += ", given back if " + m.exprWords("refund", l.Refund)

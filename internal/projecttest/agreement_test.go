@@ -14,7 +14,10 @@ import (
 // The generator and the runtime each have their own check of a limit, since neither imports the other. What one
 // accepts and the other refuses would be a decorator that fails at its first call.
 func TestGeneratorAndRuntimeAgreeOnValidLimits(t *testing.T) {
-	algorithms := []ratelimit.Algorithm{ratelimit.TokenBucket, ratelimit.FixedWindow, ratelimit.SlidingWindow, ratelimit.LeakyBucket}
+	algorithms := []ratelimit.Algorithm{
+		ratelimit.TokenBucket, ratelimit.FixedWindow, ratelimit.SlidingLog, ratelimit.SlidingWindow, ratelimit.LeakyBucket, ratelimit.Concurrency,
+	}
+	lengths := []int{0, 1, 2, 999, 1000, 86_400_000, 366 * 86_400_000} // ms
 	rapid.Check(t, func(t *rapid.T) {
 		number := func(label string) int64 { // every magnitude, and many an edge
 			base := rapid.SampledFrom([]int64{0, 1, 1000, 1 << 16, 1_000_000, 1 << 26, 86_400_000, 1_000_000_000}).Draw(t, label)
@@ -34,9 +37,15 @@ func TestGeneratorAndRuntimeAgreeOnValidLimits(t *testing.T) {
 		if limit.Refill != ratelimit.Greedy {
 			directive += fmt.Sprintf(" refill=%v", limit.Refill)
 		}
+		// Of the other algorithms the store is not told how long a call waits.
+		charge := ratelimit.Charge{Key: []byte("key"), Limit: limit, Cost: 1}
+		if hasPlaces := limit.Algorithm == ratelimit.TokenBucket || limit.Algorithm == ratelimit.LeakyBucket; hasPlaces && rapid.Bool().Draw(t, "with wait") {
+			charge.Wait = time.Duration(rapid.SampledFrom(lengths[1:]).Draw(t, "wait ms")) * time.Millisecond
+			directive += fmt.Sprintf(" wait=%dms", charge.Wait.Milliseconds())
+		}
 
 		_, parseErr := annotations.Parse(directive)
-		if runtimeErr := limit.Validate(); (parseErr == nil) != (runtimeErr == nil) {
+		if runtimeErr := ratelimit.CheckCharges([]ratelimit.Charge{charge}); (parseErr == nil) != (runtimeErr == nil) {
 			t.Fatalf("%s\nannotations: %v\nruntime: %v", directive, parseErr, runtimeErr)
 		}
 	})

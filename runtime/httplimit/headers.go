@@ -112,11 +112,14 @@ func (rec *record) addTo(h http.Header) {
 	}
 }
 
-// appendPolicy appends an item of RateLimit-Policy: "1s";q=5;w=1.
+// appendPolicy appends an item of RateLimit-Policy: "1s";q=5;w=1, or "slots";q=5;qu="concurrent-requests".
 func appendPolicy(dst []byte, o *ratelimit.Outcome) []byte {
 	dst = appendQuoted(dst, o.Name)
 	dst = append(dst, ";q="...)
 	dst = strconv.AppendInt(dst, o.Limit.Count, 10)
+	if o.Limit.Algorithm == ratelimit.Concurrency {
+		return append(dst, `;qu="concurrent-requests"`...)
+	}
 	dst = append(dst, ";w="...)
 	return strconv.AppendInt(dst, ceilSeconds(o.Limit.Period), 10)
 }
@@ -126,7 +129,7 @@ func appendLimit(dst []byte, o *ratelimit.Outcome) []byte {
 	dst = appendQuoted(dst, o.Name)
 	dst = append(dst, ";r="...)
 	dst = strconv.AppendInt(dst, max(0, o.Result.Remaining), 10)
-	if !resets(&o.Result) {
+	if o.Limit.Algorithm == ratelimit.Concurrency || !resets(&o.Result) { // slots come back when calls end
 		return dst
 	}
 	dst = append(dst, ";t="...)

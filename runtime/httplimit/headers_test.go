@@ -12,6 +12,7 @@ import (
 
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 	"github.com/ratelimitgen/ratelimitgen/runtime/httplimit"
+	"github.com/ratelimitgen/ratelimitgen/runtime/memlimit"
 )
 
 func TestFieldsOfTheQuickstart(t *testing.T) {
@@ -52,6 +53,28 @@ func TestResetIsNotZeroOnceNothingIsLeft(t *testing.T) {
 		expect(t, res.header, "X-RateLimit-Reset", step.reset)
 		expect(t, res.header, "Retry-After", step.retryAfter)
 	}
+}
+
+// Slots come back when calls end, not with time.
+func TestFieldsOfSlots(t *testing.T) {
+	limiter, err := ratelimit.New(memlimit.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := ratelimit.Limit{Algorithm: ratelimit.Concurrency, Count: 2, Period: 30 * time.Second}
+	guard := limiter.Guard("m", ratelimit.Rule{Key: "k", Name: "slots", Limit: limit})
+	h := httplimit.Middleware(httplimit.XRateLimit())(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		call, err := guard.Begin(r.Context())
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer call.End()
+	}))
+	res := serve(h, request(peer, nil))
+	expect(t, res.header, "RateLimit-Policy", `"slots";q=2;qu="concurrent-requests"`)
+	expect(t, res.header, "RateLimit", `"slots";r=1`)
+	expect(t, res.header, "X-RateLimit-Remaining", "1")
 }
 
 func TestAllLimitsListsHandWrittenCalls(t *testing.T) {

@@ -1,12 +1,7 @@
 package ratelimittest
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,6 +14,8 @@ var calls = []struct {
 	run  Test
 }{
 	{"several limits are charged all or not at all", allOrNothing},
+	{"limits of all kinds are charged all or not at all", mixedLimits},
+	{"a call waits for its turn at all limits, or at none", waitingTogether},
 	{"a bucket that refuses leaves the charge of the others untaken", sharedBucket},
 	{"key, name and algorithm each make another bucket", ownBuckets},
 	{"keys are any bytes", anyKey},
@@ -26,10 +23,15 @@ var calls = []struct {
 	{"a charge of cost 0 looks and takes nothing", freeCharge},
 	{"reset makes as new", resets},
 	{"refund of several charges", refundAll},
+	{"a lease that is lost keeps no other charge from being given back", refundWithLost},
+	{"renewals are independent of each other", renewAll},
 	{"no charges at all", noCharges},
 	{"invalid charges are errors", invalidCharges},
+	{"invalid renewals are errors", invalidRenewals},
 	{"a context that has ended is an error", endedContext},
 	{"admits what it should however many call", manyCallers},
+	{"each of many that wait has a turn of its own", manyWaiting},
+	{"a lease is released once however many release it", manyReleases},
 	{"saturated, a bucket admits burst and rate", saturation},
 	{"no span of a period admits more than the algorithm says", spans},
 	{"resets and takes at the same time", resetRace},
@@ -75,6 +77,100 @@ func allOrNothing(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
 	}
 }
 
+// R45 (a)
+func mixedLimits(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
+	bucket, log := charge("all", tokens(4, 40*s), 1), charge("all", record(3, 30*s), 1)
+	take := func(holder string) []ratelimit.Result {
+		slot := charge("all", slots(2, time.Minute), 1)
+		slot.Holder = holder
+		results := make([]ratelimit.Result, 3)
+		if err := store.Take(t.Context(), []ratelimit.Charge{bucket, log, slot}, results); err != nil {
+			t.Fatal(err)
+		}
+		return results
+	}
+	release := func(holder string) error {
+		slot := charge("all", slots(2, time.Minute), 1)
+		slot.Holder = holder
+		return store.Refund(t.Context(), []ratelimit.Charge{slot})
+	}
+	bucketWith := func(n int64) ratelimit.Result {
+		return ratelimit.Result{Allowed: true, Limit: 4, Remaining: n, ResetAfter: time.Duration(4-n) * 10 * s}
+	}
+	logWith := func(n int64) ratelimit.Result {
+		return ratelimit.Result{Allowed: true, Limit: 3, Remaining: n, ResetAfter: 30 * s}
+	}
+	slotsWith := func(n int64) ratelimit.Result {
+		return ratelimit.Result{Allowed: true, Limit: 2, Remaining: n, ResetAfter: time.Minute}
+	}
+	refusing := func(r ratelimit.Result) ratelimit.Result {
+		r.Allowed, r.RetryAfter = false, r.ResetAfter
+		return r
+	}
+	steps := []struct {
+		take, release string // the holder
+		want          [3]ratelimit.Result
+	}{
+		{take: "A", want: [3]ratelimit.Result{bucketWith(3), logWith(2), slotsWith(1)}},
+		{take: "B", want: [3]ratelimit.Result{bucketWith(2), logWith(1), slotsWith(0)}},
+		{take: "C", want: [3]ratelimit.Result{bucketWith(2), logWith(1), refusing(slotsWith(0))}},
+		{take: "A", want: [3]ratelimit.Result{bucketWith(1), logWith(0), slotsWith(0)}}, // which holds one already
+		{take: "C", want: [3]ratelimit.Result{bucketWith(1), refusing(logWith(0)), refusing(slotsWith(0))}},
+		{release: "B"},
+		{take: "C", want: [3]ratelimit.Result{bucketWith(1), refusing(logWith(0)), slotsWith(1)}},
+	}
+	for i, st := range steps {
+		if st.release != "" {
+			if err := release(st.release); err != nil {
+				t.Fatalf("step %d: %v", i, err)
+			}
+			continue
+		}
+		for j, got := range take(st.take) {
+			if got != st.want[j] {
+				t.Fatalf("step %d, charge %d:\n got %s\nwant %s", i, j, show(got), show(st.want[j]))
+			}
+		}
+	}
+	if err := release("C"); !errors.Is(err, ratelimit.ErrLeaseLost) {
+		t.Errorf("release of a slot that was refused: error %v: want that the lease is lost", err)
+	}
+}
+
+func waitingTogether(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
+	fast, slow := charge("fast", burst(1, s, 1), 1), charge("slow", leak(1, 10*s, 2), 1)
+	fast.Wait, slow.Wait = 5*s, 5*s
+	charges := []ratelimit.Charge{fast, slow, charge("window", window(3, time.Minute), 1)}
+	steps := [][3]ratelimit.Result{
+		{
+			{Allowed: true, Limit: 1, ResetAfter: s},
+			{Allowed: true, Limit: 2, Remaining: 1, ResetAfter: 10 * s},
+			{Allowed: true, Limit: 3, Remaining: 2, ResetAfter: time.Minute},
+		},
+		{
+			{Allowed: true, Limit: 1, ResetAfter: 2 * s, Delay: s},
+			{Allowed: true, Limit: 2, ResetAfter: 20 * s},
+			{Allowed: true, Limit: 3, Remaining: 1, ResetAfter: time.Minute},
+		},
+		{ // the fast one would have allowed it, after a delay
+			{Allowed: true, Limit: 1, ResetAfter: 2 * s, Delay: 2 * s},
+			{Limit: 2, RetryAfter: 5 * s, ResetAfter: 20 * s},
+			{Allowed: true, Limit: 3, Remaining: 1, ResetAfter: time.Minute},
+		},
+	}
+	for i, want := range append(steps, steps[2]) { // what was refused is refused again
+		results := make([]ratelimit.Result, 3)
+		if err := store.Take(t.Context(), charges, results); err != nil {
+			t.Fatal(err)
+		}
+		for j, got := range results {
+			if got != want[j] {
+				t.Fatalf("call %d, charge %d:\n got %s\nwant %s", i, j, show(got), show(want[j]))
+			}
+		}
+	}
+}
+
 // R45 (b)
 func sharedBucket(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
 	shared := charge("all", window(10, time.Minute), 1)
@@ -97,63 +193,21 @@ func sharedBucket(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
 	expect(t, store, "peek", shared, ratelimit.Result{Allowed: true, Limit: 10, Remaining: 8, ResetAfter: time.Minute})
 }
 
-// R46
-func ownBuckets(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
-	limit := tokens(1, time.Hour)
-	charges := []ratelimit.Charge{
-		{Key: []byte("a:bc"), Name: "x", Limit: limit},
-		{Key: []byte("ab:c"), Name: "x", Limit: limit},
-		{Key: []byte("a:bc"), Name: "y", Limit: limit},
-		{Key: []byte("a:bc"), Name: "x", Limit: window(1, time.Hour)},
-		{Key: []byte("a:bc"), Name: "x", Limit: leak(1, time.Hour, 0)},
-		{Key: []byte("a:bcx"), Name: "", Limit: limit},
-		{Key: []byte("a:bc"), Name: "xx", Limit: limit},
-		{Key: []byte("xa:bc"), Name: "x", Limit: limit},
-		{Key: nil, Name: "x", Limit: limit},
-		{Key: nil, Name: "", Limit: limit},
-	}
-	for i, c := range charges {
-		c.Cost = 1
-		expect(t, store, "take", c, ratelimit.Result{Allowed: true, Limit: 1, ResetAfter: time.Hour})
-		for _, other := range charges[i+1:] {
-			expect(t, store, "peek", other, ratelimit.Result{Allowed: true, Limit: 1, Remaining: 1})
-		}
-	}
-}
-
-func anyKey(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
-	long := strings.Repeat("k", 1<<16)
-	keys := []string{"", " ", "\x00", "\x00\x00", "\r\n", "\n*1\r\n", "\xff\xfe", "é", "%", "{", "}", "{}", "}{", "\"", "'", "]]", long, long + "k"}
-	for i, key := range keys {
-		expect(t, store, "take", charge(key, tokens(1, time.Hour), 1), ratelimit.Result{Allowed: true, Limit: 1, ResetAfter: time.Hour})
-		for _, other := range keys[i+1:] {
-			expect(t, store, "peek", charge(other, tokens(1, time.Hour), 1), ratelimit.Result{Allowed: true, Limit: 1, Remaining: 1})
-		}
-	}
-}
-
-func keyOfCaller(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
-	c := charge("a", window(1, time.Hour), 1)
-	full := ratelimit.Result{Allowed: true, Limit: 1, ResetAfter: time.Hour}
-	expect(t, store, "take", c, full)
-	if string(c.Key) != "a" {
-		t.Fatalf("the key has become %q", c.Key)
-	}
-	c.Key[0] = 'b'
-	expect(t, store, "take", c, full)
-	c.Key[0] = 'a'
-	expect(t, store, "peek", c, ratelimit.Result{Limit: 1, RetryAfter: time.Hour, ResetAfter: time.Hour})
-}
-
 // U05
 func freeCharge(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
-	for _, limit := range []ratelimit.Limit{tokens(1, time.Hour), window(1, time.Hour), leak(1, time.Hour, 0)} {
+	limits := []ratelimit.Limit{
+		tokens(1, time.Hour), window(1, time.Hour), record(1, time.Hour), leak(1, time.Hour, 0), slots(1, time.Hour),
+	}
+	for _, limit := range limits {
 		free, one := charge("free", limit, 0), charge("free", limit, 1)
 		expect(t, store, "take", free, ratelimit.Result{Allowed: true, Limit: 1, Remaining: 1})
 		expect(t, store, "take", one, ratelimit.Result{Allowed: true, Limit: 1, ResetAfter: time.Hour})
 		expect(t, store, "take", free, ratelimit.Result{Allowed: true, Limit: 1, ResetAfter: time.Hour})
 		expect(t, store, "refund", free, ratelimit.Result{})
 		expect(t, store, "peek", free, ratelimit.Result{Allowed: true, Limit: 1, ResetAfter: time.Hour})
+		free.Holder = ""
+		expect(t, store, "take", free, ratelimit.Result{Allowed: true, Limit: 1, ResetAfter: time.Hour})
+		expect(t, store, "refund", free, ratelimit.Result{})
 	}
 }
 
@@ -162,10 +216,12 @@ func resets(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
 	charges := []ratelimit.Charge{
 		charge("reset", tokens(5, time.Minute), 5),
 		charge("reset", window(5, time.Minute), 5),
+		charge("reset", record(5, time.Minute), 5),
 		charge("reset", leak(5, time.Minute, 0), 5),
+		charge("reset", slots(5, time.Minute), 5),
 		charge("never used", window(5, time.Minute), 5),
 	}
-	for _, c := range charges[:3] {
+	for _, c := range charges[:5] {
 		expect(t, store, "take", c, ratelimit.Result{Allowed: true, Limit: 5, ResetAfter: time.Minute})
 	}
 	if err := store.Reset(t.Context(), charges); err != nil {
@@ -178,142 +234,74 @@ func resets(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
 }
 
 func refundAll(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
-	charges := []ratelimit.Charge{minute(2), longer(3), charge("never used", window(5, time.Minute), 4)}
-	results := make([]ratelimit.Result, 3)
-	if err := store.Take(t.Context(), []ratelimit.Charge{minute(5), longer(5)}, results[:2]); err != nil {
+	taken := []ratelimit.Charge{
+		minute(5), longer(5), charge("log", record(5, time.Minute), 5), charge("slots", slots(5, time.Minute), 5),
+	}
+	given := []ratelimit.Charge{minute(2), longer(3), taken[2], taken[3], charge("never used", window(5, time.Minute), 4)}
+	given[2].Cost, given[3].Cost = 4, 1
+	results := make([]ratelimit.Result, 5)
+	if err := store.Take(t.Context(), taken, results[:4]); err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Refund(t.Context(), charges); err != nil {
+	if err := store.Refund(t.Context(), given); err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Peek(t.Context(), charges, results); err != nil {
+	if err := store.Peek(t.Context(), given, results); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []int64{7, 28, 5} {
+	for i, want := range []int64{7, 28, 4, 1, 5} {
 		if results[i].Remaining != want {
 			t.Errorf("charge %d: %d remain after the refund: want %d", i, results[i].Remaining, want)
 		}
 	}
 }
 
-func noCharges(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
-	for _, do := range []string{"take", "peek", "refund", "reset"} {
-		if err := perform(t, store, do, nil, nil); err != nil {
-			t.Errorf("%s: %v", do, err)
+// C03
+func refundWithLost(t *testing.T, store ratelimit.Store, advance func(time.Duration)) {
+	first, second := charge("slots", slots(1, time.Second), 1), charge("other slots", slots(1, time.Minute), 1)
+	charges, results := []ratelimit.Charge{minute(3), first, second, longer(3)}, make([]ratelimit.Result, 4)
+	if err := store.Take(t.Context(), charges, results); err != nil {
+		t.Fatal(err)
+	}
+	advance(time.Second)
+	if err := store.Refund(t.Context(), charges); !errors.Is(err, ratelimit.ErrLeaseLost) {
+		t.Fatalf("error %v: want that the lease is lost", err)
+	}
+	if err := store.Peek(t.Context(), charges, results); err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range results {
+		if r.Remaining != r.Limit {
+			t.Errorf("charge %d: %s: want that it was given back", i, show(r))
 		}
 	}
 }
 
-// R34, U02, U05
-func invalidCharges(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
-	limit := tokens(5, time.Minute)
-	good := charge("good", limit, 1)
-	tests := []struct {
-		name    string
-		charges []ratelimit.Charge
-	}{
-		{"limit zero", []ratelimit.Charge{good, charge("bad", ratelimit.Limit{}, 1)}},
-		{"no period", []ratelimit.Charge{good, charge("bad", tokens(1, 0), 1)}},
-		{"part of a microsecond", []ratelimit.Charge{good, charge("bad", tokens(1, time.Second+1), 1)}},
-		{"negative burst", []ratelimit.Charge{good, charge("bad", burst(1, time.Second, -1), 1)}},
-		{"negative cost", []ratelimit.Charge{good, charge("bad", limit, -1)}},
-		{"one bucket twice", []ratelimit.Charge{good, good}},
+// C10
+func renewAll(t *testing.T, store ratelimit.Store, advance func(time.Duration)) {
+	limit := slots(3, 10*s)
+	var charges []ratelimit.Charge
+	for _, holder := range []string{"A", "B", "C", "stranger"} {
+		c := charge("slots", limit, 1)
+		c.Holder = holder
+		charges = append(charges, c)
 	}
-	for _, test := range tests {
-		for _, do := range []string{"take", "peek", "refund", "reset"} {
-			if err := perform(t, store, do, test.charges, make([]ratelimit.Result, len(test.charges))); err == nil {
-				t.Errorf("%s: %s returns no error", test.name, do)
-			}
+	other := charge("other slots", slots(2, time.Minute), 2)
+	for i, c := range charges[:3] {
+		expect(t, store, "take", c, ratelimit.Result{Allowed: true, Limit: 3, Remaining: int64(2 - i), ResetAfter: 10 * s})
+	}
+	expect(t, store, "take", other, ratelimit.Result{Allowed: true, Limit: 2, ResetAfter: time.Minute})
+	expect(t, store, "refund", charges[1], ratelimit.Result{})
+	advance(9 * s)
+	charges, results := append(charges, other), make([]ratelimit.Result, 5)
+	if err := perform(t, store, "renew", charges, results); err != nil {
+		t.Fatal(err)
+	}
+	for i, held := range []bool{true, false, true, false, true} {
+		if results[i].Allowed != held {
+			t.Errorf("lease %d: held is %v: want %v", i, results[i].Allowed, held)
 		}
 	}
-	for _, do := range []string{"take", "peek"} {
-		if err := perform(t, store, do, []ratelimit.Charge{good}, nil); err == nil {
-			t.Errorf("no room for the result: %s returns no error", do)
-		}
-	}
-	expect(t, store, "peek", good, ratelimit.Result{Allowed: true, Limit: 5, Remaining: 5})
-}
-
-// S15
-func endedContext(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	charges, results := []ratelimit.Charge{charge("ended", tokens(5, time.Minute), 1)}, make([]ratelimit.Result, 1)
-	errs := map[string]error{
-		"take":   store.Take(ctx, charges, results),
-		"peek":   store.Peek(ctx, charges, results),
-		"refund": store.Refund(ctx, charges),
-		"reset":  store.Reset(ctx, charges),
-	}
-	for do, err := range errs {
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: error %v: want context.Canceled", do, err)
-		}
-	}
-	expect(t, store, "peek", charges[0], ratelimit.Result{Allowed: true, Limit: 5, Remaining: 5})
-}
-
-// S18, S19
-func manyCallers(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
-	const callers, each = 32, 20
-	limits := []ratelimit.Limit{
-		tokens(100, time.Hour), interval(100, time.Hour, 100), window(100, time.Hour), slide(100, time.Hour), leak(100, time.Hour, 0),
-	}
-	for _, limit := range limits {
-		own := charge(fmt.Sprintf("%v %v", limit.Algorithm, limit.Refill), limit, 1)
-		shared := charge("shared", window(1_000_000, time.Hour), 1)
-		var admitted atomic.Int64
-		var wg sync.WaitGroup
-		for range callers {
-			wg.Go(func() {
-				charges, results := []ratelimit.Charge{shared, own}, make([]ratelimit.Result, 2)
-				for i := range each {
-					charges[0], charges[1] = charges[1], charges[0] // in any order
-					if err := store.Take(t.Context(), charges, results); err != nil {
-						t.Errorf("call %d: %v", i, err)
-						return
-					}
-					if results[0].Allowed && results[1].Allowed {
-						admitted.Add(1)
-					}
-				}
-			})
-		}
-		wg.Wait()
-		if n := admitted.Load(); n != 100 {
-			t.Errorf("%v: %d calls of %d were admitted: want 100", limit, n, callers*each)
-		}
-	}
-	expect(t, store, "peek", charge("shared", window(1_000_000, time.Hour), 1),
-		ratelimit.Result{Allowed: true, Limit: 1_000_000, Remaining: 1_000_000 - 500, ResetAfter: time.Hour})
-}
-
-// R21
-func resetRace(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
-	c := charge("race", tokens(5, time.Minute), 1)
-	var wg sync.WaitGroup
-	for i := range 50 {
-		wg.Go(func() {
-			do := "take"
-			if i == 25 {
-				do = "reset"
-			}
-			if result, err := call(t, store, do, c); err != nil || result.Remaining < 0 || result.Remaining > 5 {
-				t.Errorf("%s: %s, error %v", do, show(result), err)
-			}
-		})
-	}
-	wg.Wait()
-}
-
-// expect does one call and compares its answer.
-func expect(t *testing.T, store ratelimit.Store, do string, c ratelimit.Charge, want ratelimit.Result) {
-	t.Helper()
-	got, err := call(t, store, do, c)
-	if err != nil {
-		t.Fatalf("%s %.80q %s: %v", do, c.Key, c.Name, err)
-	}
-	if got != want {
-		t.Fatalf("%s %.80q %s:\n got %s\nwant %s", do, c.Key, c.Name, show(got), show(want))
-	}
+	expect(t, store, "peek", charges[1], ratelimit.Result{Allowed: true, Limit: 3, Remaining: 1, ResetAfter: 10 * s})
+	expect(t, store, "peek", other, ratelimit.Result{Allowed: true, Limit: 2, ResetAfter: time.Minute})
 }

@@ -1,6 +1,9 @@
 package ratelimittest
 
 import (
+	"maps"
+	"time"
+
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
 
@@ -18,8 +21,8 @@ type bucketName struct {
 // remembered is a bucket in the model's memory.
 type remembered struct {
 	state
-	full int64           // when it is forgotten, being as new ...
-	by   ratelimit.Limit // ... by this limit
+	full int64            // when it is forgotten, being as new ...
+	by   ratelimit.Charge // ... by the limit, and the wait, of this charge
 }
 
 func nameOf(c ratelimit.Charge) bucketName {
@@ -32,16 +35,25 @@ func (m *model) open(c ratelimit.Charge) standing {
 	if m.now >= b.full {
 		b.state = state{mark: m.now}
 	}
-	return standings[c.Limit.Algorithm](b.state, c.Limit, m.now)
+	return standings[c.Limit.Algorithm](b.state, c, m.now)
 }
 
-func (m *model) answer(b standing, c ratelimit.Charge) ratelimit.Result {
-	r := ratelimit.Result{Limit: c.Limit.Capacity(), Remaining: max(0, b.left()), ResetAfter: micros(b.reset())}
+// look returns how a bucket stands.
+func look(b standing, c ratelimit.Charge) ratelimit.Result {
+	return ratelimit.Result{Limit: c.Limit.Capacity(), Remaining: max(0, b.left()), ResetAfter: micros(b.reset())}
+}
+
+// decide returns what a bucket answers to a charge.
+func decide(b standing, c ratelimit.Charge) ratelimit.Result {
+	r := look(b, c)
 	switch {
 	case c.Cost > r.Limit:
 		r.RetryAfter = ratelimit.Never
 	case c.Cost > 0:
-		r.RetryAfter = micros(max(0, b.retry(c.Cost)))
+		r.Delay = max(0, micros(b.retry()))
+	}
+	if r.Delay > c.Wait {
+		r.Delay, r.RetryAfter = 0, r.Delay-c.Wait
 	}
 	r.Allowed = r.RetryAfter == 0
 	return r
@@ -60,9 +72,10 @@ func (m *model) take(charges []ratelimit.Charge) []ratelimit.Result {
 			continue
 		}
 		b := m.open(c)
-		b.take(c.Cost)
-		results[i] = m.answer(b, c)
-		results[i].Allowed, results[i].RetryAfter = true, 0
+		b.take()
+		delay := results[i].Delay
+		results[i] = look(b, c)
+		results[i].Allowed, results[i].Delay = true, delay
 		m.save(b, c)
 	}
 	return results
@@ -80,7 +93,7 @@ func (m *model) refuse(charges []ratelimit.Charge, results []ratelimit.Result) {
 		if b := m.open(c); b.ahead() {
 			m.save(b, c)
 		} else if full := m.now + results[i].ResetAfter.Microseconds(); full > known.full {
-			known.full, known.by = full, c.Limit
+			known.full, known.by = full, c
 			m.buckets[name] = known
 		}
 	}
@@ -89,19 +102,49 @@ func (m *model) refuse(charges []ratelimit.Charge, results []ratelimit.Result) {
 func (m *model) peek(charges []ratelimit.Charge) []ratelimit.Result {
 	results := make([]ratelimit.Result, len(charges))
 	for i, c := range charges {
-		results[i] = m.answer(m.open(c), c)
+		results[i] = decide(m.open(c), c)
 	}
 	return results
 }
 
-func (m *model) refund(charges []ratelimit.Charge) {
+// refund reports whether a holder has lost its lease.
+func (m *model) refund(charges []ratelimit.Charge) (lost bool) {
 	for _, c := range charges {
-		if c.Cost > 0 {
-			b := m.open(c)
-			b.refund(c.Cost)
+		if c.Cost == 0 {
+			continue
+		}
+		b := m.open(c)
+		if w, ok := b.(*leased); ok && w.holds() == 0 {
+			lost = true
+			continue
+		}
+		b.refund(max(0, c.Cost-m.behind(b, c)))
+		m.save(b, c)
+	}
+	return lost
+}
+
+// behind returns how many units others wait for behind a caller who gives up waiting: what is owed still when its turn
+// would have come.
+func (m *model) behind(b standing, c ratelimit.Charge) int64 {
+	if c.Delay == 0 {
+		return 0
+	}
+	then := standings[c.Limit.Algorithm](b.remember(), c, m.now+c.Delay.Microseconds())
+	return max(0, -then.left())
+}
+
+// renew returns, in Allowed, whether each lease was still held.
+func (m *model) renew(charges []ratelimit.Charge) []ratelimit.Result {
+	results := make([]ratelimit.Result, len(charges))
+	for i, c := range charges {
+		b := m.open(c).(*leased)
+		results[i].Allowed = b.renew()
+		if results[i].Allowed && c.Cost > 0 {
 			m.save(b, c)
 		}
 	}
+	return results
 }
 
 func (m *model) reset(charges []ratelimit.Charge) {
@@ -115,5 +158,14 @@ func (m *model) save(b standing, c ratelimit.Charge) {
 		delete(m.buckets, nameOf(c))
 		return
 	}
-	m.buckets[nameOf(c)] = remembered{state: b.remember(), full: m.now + b.reset(), by: c.Limit}
+	m.buckets[nameOf(c)] = remembered{state: b.remember(), full: m.now + b.reset(), by: c}
+}
+
+// grace is how long a Store may remember a bucket that is as new, as Redis does, which counts in milliseconds. It can show
+// only when the limit has changed meanwhile, or the clock was set back, and there the traces do not go.
+const grace = 4 * time.Millisecond
+
+// forget removes the buckets that no Store remembers.
+func (m *model) forget() {
+	maps.DeleteFunc(m.buckets, func(_ bucketName, b remembered) bool { return m.now >= b.full+grace.Microseconds() })
 }

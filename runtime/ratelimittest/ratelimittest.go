@@ -40,8 +40,9 @@ type Test func(t *testing.T, store ratelimit.Store, advance func(time.Duration))
 // to a hundred years.
 func Run(t *testing.T, newStore func(t *testing.T, test Test)) {
 	groups := [][]testCase{
-		tokenBuckets(), fixedWindows(), slidingWindows(), leakyBuckets(),
-		changedLimits(), changedSlidingWindows(), changedLeakyBuckets(),
+		tokenBuckets(), fixedWindows(), slidingLogs(), slidingWindows(), leakyBuckets(), concurrencyLimits(),
+		changedLimits(), changedSlidingLogs(), changedSlidingWindows(), changedLeakyBuckets(), changedLeases(),
+		waiting(), asLeakyBuckets(waiting()),
 	}
 	for _, group := range groups {
 		for _, c := range group {
@@ -61,7 +62,10 @@ func Run(t *testing.T, newStore func(t *testing.T, test Test)) {
 // back locks nobody out, and gives nobody anything. Of a leaky bucket, whose time always does, a clock that was set back
 // is calls that filled it: it locks nobody out for longer than a full one.
 func RunSetBack(t *testing.T, newStore func(t *testing.T, test Test)) {
-	for _, group := range [][]testCase{setBack(), setBackSlidingWindows(), setBackLeakyBuckets()} {
+	groups := [][]testCase{
+		setBack(), setBackSlidingLogs(), setBackSlidingWindows(), setBackLeakyBuckets(), setBackLeases(), waitingSetBack(),
+	}
+	for _, group := range groups {
 		for _, c := range group {
 			t.Run(c.name, func(t *testing.T) { newStore(t, c.run) })
 		}

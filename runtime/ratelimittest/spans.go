@@ -1,8 +1,10 @@
 package ratelimittest
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -56,55 +58,74 @@ func saturate(t *testing.T, store ratelimit.Store, advance func(time.Duration), 
 }
 
 // spans checks what each algorithm promises of any span of one period, on calls of any cost that come when they are due,
-// or at once, or late.
+// or at once, or late. Of calls that wait for their turn, it is the turns that count, also when some give up.
 func spans(t *testing.T, store ratelimit.Store, advance func(time.Duration)) {
-	const calls, count, size = 1000, 10, 4
+	const count, size = 10, 4
 	tests := []struct {
 		limit ratelimit.Limit
+		wait  time.Duration
 		most  int64
 	}{
-		{burst(count, 13*ms, size), size + count},
-		{interval(count, 13*ms, 3*size), 3*size + count},
-		{leak(count, 13*ms, size), size + count},
-		{window(count, 13*ms), 2 * count},
-		{slide(count, 13*ms), 2*count - 1},
+		{burst(count, 13*ms, size), 0, size + count},
+		{burst(count, 13*ms, size), 40 * ms, size + count},
+		{interval(count, 13*ms, 3*size), 0, 3*size + count},
+		{interval(count, 13*ms, 3*size), 40 * ms, 3*size + count},
+		{leak(count, 13*ms, size), 0, size + count},
+		{leak(count, 13*ms, size), 40 * ms, size + count},
+		{window(count, 13*ms), 0, 2 * count},
+		{record(count, 13*ms), 0, count},
+		{slide(count, 13*ms), 0, 2*count - 1},
 	}
 	random := rand.New(rand.NewPCG(1, 2)) // the same calls each time
 	for _, test := range tests {
-		var at []time.Duration // of the units that were admitted
-		var now time.Duration
-		for range calls {
-			cost := 1 + random.Int64N(test.limit.Capacity())
-			c := charge(fmt.Sprint(test.limit), test.limit, cost)
-			result, err := call(t, store, "take", c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var pause time.Duration
-			switch {
-			case result.RetryAfter > 2*test.limit.Period:
-				t.Fatalf("%+v: refused with %s", test.limit, show(result))
-			case result.Allowed:
-				for range cost {
-					at = append(at, now)
-				}
-			case random.IntN(8) > 0:
-				pause = result.RetryAfter
-			default:
-				pause = micros(random.Int64N(2 * test.limit.Period.Microseconds()))
-			}
-			advance(pause)
-			now += pause
-		}
-		var worst int64
-		for from, to := 0, 0; to < len(at); to++ {
-			for at[to]-at[from] >= test.limit.Period {
+		c := charge(fmt.Sprint(test.limit, test.wait), test.limit, 0)
+		c.Wait = test.wait
+		gone := crowd(t, store, advance, c, random)
+		var worst, units int64
+		for from, to := 0, 0; to < len(gone); to++ {
+			units += gone[to].units
+			for gone[to].at-gone[from].at >= test.limit.Period.Microseconds() {
+				units -= gone[from].units
 				from++
 			}
-			worst = max(worst, int64(to-from+1))
+			worst = max(worst, units)
 		}
 		if worst > test.most || worst < test.limit.Capacity() {
-			t.Errorf("%+v: %d in one period: want %d to %d", test.limit, worst, test.limit.Capacity(), test.most)
+			t.Errorf("%+v, wait %v: %d in one period: want %d to %d", test.limit, test.wait, worst, test.limit.Capacity(), test.most)
 		}
 	}
+}
+
+// crowd calls many times, and returns what went on when.
+func crowd(t *testing.T, store ratelimit.Store, advance func(time.Duration), c ratelimit.Charge, random *rand.Rand) []entry {
+	t.Helper()
+	var gone []entry
+	var now int64
+	for range 1000 {
+		if i := len(gone) - 1 - random.IntN(10); c.Wait > 0 && i >= 0 && gone[i].at > now { // one that waits gives up
+			c.Cost, c.Delay = gone[i].units, micros(gone[i].at-now)
+			expect(t, store, "refund", c, ratelimit.Result{})
+			gone = slices.Delete(gone, i, i+1)
+		}
+		c.Cost, c.Delay = 1+random.Int64N(c.Limit.Capacity()), 0
+		result, err := call(t, store, "take", c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var pause time.Duration
+		switch {
+		case result.RetryAfter > 2*c.Limit.Period:
+			t.Fatalf("%+v: refused with %s", c.Limit, show(result))
+		case result.Allowed:
+			gone = append(gone, entry{now + result.Delay.Microseconds(), c.Cost})
+		case random.IntN(8) > 0:
+			pause = result.RetryAfter
+		default:
+			pause = micros(random.Int64N(2 * c.Limit.Period.Microseconds()))
+		}
+		advance(pause)
+		now += pause.Microseconds()
+	}
+	slices.SortFunc(gone, func(a, b entry) int { return cmp.Compare(a.at, b.at) })
+	return gone
 }

@@ -1,7 +1,7 @@
 package ratelimittest
 
 import (
-	"fmt"
+	"errors"
 	"testing"
 	"time"
 
@@ -16,7 +16,7 @@ const (
 )
 
 // testCase is a table of calls on one bucket. Its comments name the entries of the collection of bug reports that it
-// replays. A case of a sliding window begins at the start of a window.
+// replays. A case of a sliding window or log begins at the start of a window, or of a tick.
 type testCase struct {
 	name     string
 	limit    ratelimit.Limit
@@ -26,12 +26,16 @@ type testCase struct {
 
 // step is one call. Its want is checked only as far as it was given.
 type step struct {
-	at    time.Duration // since the start of the case
-	do    string
-	cost  int64
-	limit ratelimit.Limit // of change
-	want  ratelimit.Result
-	check int
+	at     time.Duration // since the start of the case
+	do     string
+	cost   int64
+	holder string
+	delay  time.Duration   // of refund: what is left of the call's delay
+	limit  ratelimit.Limit // of change
+	wait   time.Duration   // of waits
+	want   ratelimit.Result
+	check  int
+	lost   bool // of refund: whether the error says that the lease is lost
 }
 
 const (
@@ -44,13 +48,38 @@ func take(at time.Duration, cost int64) step   { return step{at: at, do: "take",
 func peek(at time.Duration, cost int64) step   { return step{at: at, do: "peek", cost: cost} }
 func refund(at time.Duration, cost int64) step { return step{at: at, do: "refund", cost: cost} }
 
+// renew is a step that a Store which is no [ratelimit.Renewer] makes skip the rest of its case.
+func renew(at time.Duration, cost int64) step { return step{at: at, do: "renew", cost: cost} }
+
 // change makes limit hold from here on.
 func change(limit ratelimit.Limit) step { return step{do: "change", limit: limit} }
+
+// waits makes calls wait for their turn from here on, for no longer than wait.
+func waits(wait time.Duration) step { return step{do: "waits", wait: wait} }
+
+// by says who calls.
+func (st step) by(holder string) step {
+	st.holder = holder
+	return st
+}
+
+// early makes a refund that of a caller whose turn would come in delay.
+func (st step) early(delay time.Duration) step {
+	st.delay = delay
+	return st
+}
 
 // allowed is the answer to a call that goes on and leaves remaining units and reset until the bucket is as new.
 func (st step) allowed(remaining int64, reset time.Duration) step {
 	st.want = ratelimit.Result{Allowed: true, Remaining: remaining, ResetAfter: reset}
 	st.check = everything
+	return st
+}
+
+// delayed is the answer to a call that goes on after delay, and leaves reset until the bucket is as new.
+func (st step) delayed(delay, reset time.Duration) step {
+	st = st.allowed(0, reset)
+	st.want.Delay = delay
 	return st
 }
 
@@ -64,6 +93,20 @@ func (st step) refused(remaining int64, retry, reset time.Duration) step {
 // never is the answer to a call that can never be allowed.
 func (st step) never(remaining int64, reset time.Duration) step {
 	return st.refused(remaining, ratelimit.Never, reset)
+}
+
+// held is the answer to the renewal of a lease that its holder still had.
+func (st step) held() step {
+	st.want.Allowed = true
+	st.check = allowance
+	return st
+}
+
+// gone is the answer to the renewal or the release of a lease that its holder has no more.
+func (st step) gone() step {
+	st.lost = st.do == "refund"
+	st.check = allowance
+	return st
 }
 
 // outcomes are takes of one unit, every so often from start on, that are allowed where pattern has a 1 and refused where
@@ -95,50 +138,32 @@ func join(parts ...[]step) []step {
 	return steps
 }
 
-func tokens(count int64, period time.Duration) ratelimit.Limit {
-	return ratelimit.Limit{Count: count, Period: period}
-}
-
-func burst(count int64, period time.Duration, burst int64) ratelimit.Limit {
-	return ratelimit.Limit{Count: count, Period: period, Burst: burst}
-}
-
-func interval(count int64, period time.Duration, burst int64) ratelimit.Limit {
-	return ratelimit.Limit{Count: count, Period: period, Burst: burst, Refill: ratelimit.Interval}
-}
-
-func window(count int64, period time.Duration) ratelimit.Limit {
-	return ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: count, Period: period}
-}
-
-func slide(count int64, period time.Duration) ratelimit.Limit {
-	return ratelimit.Limit{Algorithm: ratelimit.SlidingWindow, Count: count, Period: period}
-}
-
-func leak(count int64, period time.Duration, burst int64) ratelimit.Limit {
-	return ratelimit.Limit{Algorithm: ratelimit.LeakyBucket, Count: count, Period: period, Burst: burst}
-}
-
 // run does the steps and stops at the first wrong answer.
 func (c testCase) run(t *testing.T, store ratelimit.Store, advance func(time.Duration)) {
-	if c.limit.Algorithm == ratelimit.SlidingWindow {
+	if c.limit.Algorithm == ratelimit.SlidingWindow || c.limit.Algorithm == ratelimit.SlidingLog {
 		align(t, store, advance, c.limit.Period)
 	}
 	limit := c.limit
 	admitted := 0
-	var now time.Duration
+	var now, wait time.Duration
 	for i, st := range c.steps {
-		if st.do == "change" {
+		switch st.do {
+		case "change":
 			limit = st.limit
+			continue
+		case "waits":
+			wait = st.wait
 			continue
 		}
 		if st.at != now {
 			advance(st.at - now)
 			now = st.at
 		}
-		got, err := call(t, store, st.do, charge("case", limit, st.cost))
-		if err != nil {
-			t.Fatalf("step %d, %s %d at %v: %v", i, st.do, st.cost, st.at, err)
+		got, err := call(t, store, st.do, ratelimit.Charge{
+			Key: []byte("case"), Name: "limit", Limit: limit, Cost: st.cost, Wait: wait, Delay: st.delay, Holder: st.holder,
+		})
+		if lost := errors.Is(err, ratelimit.ErrLeaseLost); err != nil && !lost || lost != st.lost {
+			t.Fatalf("step %d, %s %d at %v: error %v: want one that the lease is lost: %v", i, st.do, st.cost, st.at, err, st.lost)
 		}
 		if got.Allowed && st.do == "take" {
 			admitted++
@@ -155,40 +180,4 @@ func (c testCase) run(t *testing.T, store ratelimit.Store, advance func(time.Dur
 	if c.admitted != 0 && admitted != c.admitted {
 		t.Fatalf("%d calls were admitted: want %d", admitted, c.admitted)
 	}
-}
-
-func charge(key string, limit ratelimit.Limit, cost int64) ratelimit.Charge {
-	return ratelimit.Charge{Key: []byte(key), Name: "limit", Limit: limit, Cost: cost}
-}
-
-// call does one thing with one charge.
-func call(t *testing.T, store ratelimit.Store, do string, c ratelimit.Charge) (ratelimit.Result, error) {
-	t.Helper()
-	charges, results := []ratelimit.Charge{c}, make([]ratelimit.Result, 1)
-	err := perform(t, store, do, charges, results)
-	return results[0], err
-}
-
-func perform(t *testing.T, store ratelimit.Store, do string, charges []ratelimit.Charge, results []ratelimit.Result) error {
-	t.Helper()
-	ctx := t.Context()
-	switch do {
-	case "take":
-		return store.Take(ctx, charges, results)
-	case "peek":
-		return store.Peek(ctx, charges, results)
-	case "refund":
-		return store.Refund(ctx, charges)
-	case "reset":
-		return store.Reset(ctx, charges)
-	}
-	return fmt.Errorf("no such call: %q", do)
-}
-
-func show(r ratelimit.Result) string {
-	retry := r.RetryAfter.String()
-	if r.RetryAfter == ratelimit.Never {
-		retry = "never"
-	}
-	return fmt.Sprintf("allowed %v, limit %d, remaining %d, retry %s, reset %v", r.Allowed, r.Limit, r.Remaining, retry, r.ResetAfter)
 }

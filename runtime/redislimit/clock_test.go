@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,70 +21,86 @@ import (
 var epoch = time.Date(2026, 7, 1, 12, 0, 0, 123_456_000, time.UTC)
 
 // ownClock is a script's prelude that takes the place of the server's clock, which no test can set, and of the expiry
-// of keys that hangs on it. The time is the list "clock" of seconds and microseconds, and the hash "expiry" has when a
-// key expires, in milliseconds since 1970. "readings" counts how often the time was asked for.
+// of keys that hangs on it. The time is the script's last argument, in seconds and microseconds. A key that is to expire
+// does so by that time: for the server it expires sixty years later, far from the server's time, and so stays until a
+// script looks at it. Thus the server itself sees to it which commands keep an expiry. "readings" counts how often the
+// time was asked for, except in a Cluster, where a script has no key for that.
 const ownClock = `
 local server = redis
 local redis = { error_reply = server.error_reply, status_reply = server.status_reply }
-redis.call = function(command, key, ...)
-  local time = server.call('LRANGE', 'clock', 0, 1)
-  if command == 'TIME' then
-    server.call('INCR', 'readings')
-    return time
+do
+  local LATER = 60 * 365 * 24 * 3600 * 1000
+  local seconds, micros = string.match(ARGV[#ARGV], '^(%d+) (%d+)$')
+  local now = tonumber(seconds) * 1000 + math.floor(tonumber(micros) / 1000)
+
+  local function at(ttl)
+    return string.format('%d', now + ttl + LATER)
   end
-  local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-  local args = {...}
-  if command == 'GET' or command == 'DEL' then
-    return server.call(command, key)
-  elseif command == 'SET' and args[2] == 'PX' and #args == 3 then
-    server.call('HSET', 'expiry', key, string.format('%d', now + args[3]))
-    return server.call('SET', key, args[1])
-  elseif command == 'PEXPIRE' then
-    return server.call('HSET', 'expiry', key, string.format('%d', now + args[1]))
-  elseif command == 'PTTL' then
-    if server.call('EXISTS', key) == 0 then
-      return -2
+
+  redis.call = function(command, key, ...)
+    if command == 'TIME' then
+      server.pcall('INCR', 'readings')
+      return { seconds, micros }
     end
-    return tonumber(server.call('HGET', 'expiry', key)) - now
+    local expiry = server.call('PEXPIRETIME', key) - LATER
+    if expiry >= 0 and expiry < now then
+      server.call('DEL', key)
+    end
+    local args = {...}
+    if command == 'PTTL' then
+      local ttl = server.call('PTTL', key)
+      return ttl < 0 and ttl or expiry - now
+    elseif command == 'PEXPIRE' and #args == 1 then
+      return server.call('PEXPIREAT', key, at(args[1]))
+    elseif command == 'SET' and #args == 3 and args[2] == 'PX' then
+      return server.call('SET', key, args[1], 'PXAT', at(args[3]))
+    elseif command == 'SET' or string.find(command, 'EXPIRE') or string.find(command, 'TTL') then
+      error('the test knows no such ' .. command)
+    end
+    return server.call(command, key, ...)
   end
-  error('the test knows no ' .. command)
 end
 `
 
 // expire removes what has expired by that clock.
-const expire = `
-local time = redis.call('LRANGE', 'clock', 0, 1)
-local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-local all = redis.call('HGETALL', 'expiry')
-for i = 1, #all, 2 do
-  if now > tonumber(all[i + 1]) then
-    redis.call('DEL', all[i])
-    redis.call('HDEL', 'expiry', all[i])
-  end
+const expire = ownClock + `
+for _, key in ipairs(server.call('KEYS', '*')) do
+  redis.call('TYPE', key)
 end
 return 'OK'`
 
-// clocked returns an empty Store on a server that is the test's, with a clock that advance moves.
-func clocked(t *testing.T, client *redis.Client) (store *redislimit.Store, advance func(time.Duration)) {
+// clocked returns a Store on a server, or a Cluster, that is the test's and is emptied, with a clock that advance moves.
+func clocked(t *testing.T, client redis.UniversalClient) (store *redislimit.Store, advance func(time.Duration)) {
+	t.Helper()
+	eachServer(t, client, func(ctx context.Context, server *redis.Client) error { return server.FlushAll(ctx).Err() })
+	var passed atomic.Int64 // since the epoch
+	now := func() string {
+		now := epoch.Add(time.Duration(passed.Load()))
+		return fmt.Sprintf("%d %d", now.Unix(), now.Nanosecond()/1000)
+	}
+	return redislimit.NewWithPrelude(client, ownClock).WithLastArgument(now), func(d time.Duration) {
+		if d < 0 { // a key that has expired by now does not come back
+			eachServer(t, client, func(ctx context.Context, server *redis.Client) error {
+				return server.Eval(ctx, expire, nil, now()).Err()
+			})
+		}
+		passed.Add(int64(d))
+	}
+}
+
+// eachServer does something with all servers that the client leads to, at the same time.
+func eachServer(t *testing.T, client redis.UniversalClient, do func(context.Context, *redis.Client) error) {
 	t.Helper()
 	ctx := context.Background() // some tests of the suite end with their context
-	now := epoch
-	set := func() {
-		pipe := client.Pipeline()
-		pipe.Del(ctx, "clock")
-		pipe.RPush(ctx, "clock", now.Unix(), now.Nanosecond()/1000)
-		pipe.Eval(ctx, expire, nil)
-		if _, err := pipe.Exec(ctx); err != nil {
-			t.Fatal(err)
-		}
+	err := fmt.Errorf("servers of a %T: not known", client)
+	switch client := client.(type) {
+	case *redis.ClusterClient:
+		err = client.ForEachMaster(ctx, do)
+	case *redis.Client:
+		err = do(ctx, client)
 	}
-	if err := client.FlushAll(ctx).Err(); err != nil {
+	if err != nil {
 		t.Fatal(err)
-	}
-	set()
-	return redislimit.NewWithPrelude(client, ownClock), func(d time.Duration) {
-		now = now.Add(d)
-		set()
 	}
 }
 
@@ -205,7 +223,20 @@ type content struct {
 func (w *watched) contents() map[string]content {
 	all := map[string]content{}
 	for _, key := range w.server.Keys() {
-		text, err := w.server.Get(key)
+		var text string
+		var err error
+		switch w.server.Type(key) {
+		case "list":
+			var list []string
+			list, err = w.server.List(key)
+			text = strings.Join(list, ", ")
+		case "zset":
+			var scores map[string]float64
+			scores, err = w.server.SortedSet(key)
+			text = fmt.Sprint(scores) // by member
+		default:
+			text, err = w.server.Get(key)
+		}
 		if err != nil {
 			w.t.Error(err)
 		}
@@ -230,8 +261,11 @@ func (w *watched) same(before, after map[string]content) {
 func (w *watched) bounds(all map[string]content) {
 	const embedded = 44 // bytes of a string that Redis keeps in one piece with its header
 	for key, c := range all {
-		if c.ttl <= 0 || len(c.text) > embedded {
-			w.t.Errorf("%s holds %q for %v: want at most %d bytes, and a time to live", key, c.text, c.ttl, embedded)
+		if c.ttl <= 0 {
+			w.t.Errorf("%s holds %q for ever", key, c.text)
+		}
+		if w.server.Type(key) == "string" && len(c.text) > embedded {
+			w.t.Errorf("%s holds %q: want at most %d bytes", key, c.text, embedded)
 		}
 	}
 }
@@ -242,6 +276,8 @@ func keyOf(c ratelimit.Charge) string {
 		ratelimit.FixedWindow:   "fw",
 		ratelimit.SlidingWindow: "sw",
 		ratelimit.LeakyBucket:   "lb",
+		ratelimit.SlidingLog:    "sl",
+		ratelimit.Concurrency:   "cc",
 	}[c.Limit.Algorithm]
 	return "rl:{" + string(c.Key) + "}:" + algorithm + ":" + c.Name
 }

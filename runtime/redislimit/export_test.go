@@ -13,6 +13,7 @@ func NewWithPrelude(client redis.UniversalClient, prelude string) *Store {
 		take:   newScript(prelude + lua.Take),
 		peek:   newScript(prelude + lua.Peek),
 		refund: newScript(prelude + lua.Refund),
+		renew:  newScript(prelude + lua.Renew),
 	}
 	return s
 }

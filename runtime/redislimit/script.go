@@ -26,13 +26,14 @@ func newScript(text string) *script {
 }
 
 type scripts struct {
-	take, peek, refund *script
+	take, peek, refund, renew *script
 }
 
 var standard = &scripts{
 	take:   newScript(lua.Take),
 	peek:   newScript(lua.Peek),
 	refund: newScript(lua.Refund),
+	renew:  newScript(lua.Renew),
 }
 
 // charging is a command that go-redis sends once. By default it sends a command up to four times when a reply does not
@@ -44,7 +45,7 @@ func (charging) NoRetry() bool { return true }
 
 const (
 	fixedArgs  = 3 // the command, the script, the number of keys
-	chargeArgs = 6 // see lua/bucket.lua
+	chargeArgs = 7 // see lua/bucket.lua
 )
 
 // run runs a script on the charges and returns its reply.
@@ -63,7 +64,7 @@ func (s *Store) run(ctx context.Context, sc *script, charges []ratelimit.Charge)
 	for i := range charges {
 		c := &charges[i]
 		l := &c.Limit
-		args = append(args, code(l.Algorithm), l.Count, l.Period.Microseconds(), l.Capacity(), int(l.Refill), c.Cost)
+		args = append(args, code(l.Algorithm), l.Count, l.Period.Microseconds(), l.Capacity(), int(l.Refill), c.Cost, extra(c))
 	}
 
 	reply, err := s.send(ctx, args)
@@ -72,6 +73,20 @@ func (s *Store) run(ctx context.Context, sc *script, charges []ratelimit.Charge)
 		reply, err = s.send(ctx, args)
 	}
 	return reply, err
+}
+
+// extra returns the argument that is of another kind for each algorithm.
+func extra(c *ratelimit.Charge) any {
+	switch c.Limit.Algorithm {
+	case ratelimit.TokenBucket, ratelimit.LeakyBucket:
+		if c.Delay > 0 {
+			return fmt.Sprintf("%d %d", c.Wait.Microseconds(), c.Delay.Microseconds())
+		}
+		return c.Wait.Microseconds()
+	case ratelimit.Concurrency:
+		return c.Holder
+	}
+	return ""
 }
 
 func (s *Store) send(ctx context.Context, args []any) (any, error) {
@@ -113,13 +128,11 @@ func hashTag(key any) string {
 }
 
 const (
-	answerInts = 3  // of one charge in the reply: retry, remaining, reset
-	never      = -1 // as retry
-	// maxWait is above any wait of a valid limit, which is at most 110 years. It fits into a Duration.
+	answerInts = 3  // of one charge in the reply of a decision: retry, remaining, reset
+	never      = -1 // as retry; below it -1 - the delay of an allowed call
+	// maxWait is above any wait of a valid limit, which is at most 130 years. It fits into a Duration.
 	maxWait = 200 * 365 * 24 * time.Hour / time.Microsecond
 )
-
-var lowest = [answerInts]int64{never, 0, 0}
 
 // readResults reads the reply of the scripts that decide. It leaves no result that was not in the reply.
 func readResults(reply any, charges []ratelimit.Charge, results []ratelimit.Result) error {
@@ -128,6 +141,8 @@ func readResults(reply any, charges []ratelimit.Charge, results []ratelimit.Resu
 		return fmt.Errorf("unexpected reply %.100q: want %d integers", fmt.Sprint(reply), answerInts*len(charges))
 	}
 	for i := range charges {
+		c := &charges[i]
+		lowest := [answerInts]int64{never - c.Wait.Microseconds(), 0, 0}
 		var answer [answerInts]int64
 		for j := range answer {
 			n, ok := values[i*answerInts+j].(int64)
@@ -136,16 +151,49 @@ func readResults(reply any, charges []ratelimit.Charge, results []ratelimit.Resu
 			}
 			answer[j] = n
 		}
-		results[i] = ratelimit.Result{
-			Allowed:    answer[0] == 0,
-			Limit:      charges[i].Limit.Capacity(),
+		r := ratelimit.Result{
+			Limit:      c.Limit.Capacity(),
 			Remaining:  answer[1],
-			RetryAfter: time.Duration(answer[0]) * time.Microsecond,
 			ResetAfter: time.Duration(answer[2]) * time.Microsecond,
 		}
-		if answer[0] == never {
-			results[i].RetryAfter = ratelimit.Never
+		switch retry := answer[0]; {
+		case retry > 0:
+			r.RetryAfter = time.Duration(retry) * time.Microsecond
+		case retry == never:
+			r.RetryAfter = ratelimit.Never
+		case retry < never:
+			r.Allowed, r.Delay = true, time.Duration(never-retry)*time.Microsecond
+		default:
+			r.Allowed = true
 		}
+		results[i] = r
+	}
+	return nil
+}
+
+// readLost reads the reply of refund and returns whether a holder has lost its lease.
+func readLost(reply any, charges []ratelimit.Charge) error {
+	switch n, ok := reply.(int64); {
+	case !ok || n < 0 || n > int64(len(charges)):
+		return fmt.Errorf("unexpected reply %.100q: want how many leases were lost", fmt.Sprint(reply))
+	case n > 0:
+		return ratelimit.ErrLeaseLost
+	}
+	return nil
+}
+
+// readHeld reads the reply of renew. It leaves no answer that was not in the reply.
+func readHeld(reply any, held []bool) error {
+	values, ok := reply.([]any)
+	if !ok || len(values) != len(held) {
+		return fmt.Errorf("unexpected reply %.100q: want %d integers", fmt.Sprint(reply), len(held))
+	}
+	for i, value := range values {
+		n, ok := value.(int64)
+		if !ok || n != 0 && n != 1 {
+			return fmt.Errorf("unexpected reply %.100q: want 0 or 1 a lease", fmt.Sprint(reply))
+		}
+		held[i] = n == 1
 	}
 	return nil
 }

@@ -41,7 +41,10 @@ type Store struct {
 	scripts *scripts
 }
 
-var _ ratelimit.Store = (*Store)(nil)
+var (
+	_ ratelimit.Store   = (*Store)(nil)
+	_ ratelimit.Renewer = (*Store)(nil)
+)
 
 // processor is what a Store needs of a client.
 type processor interface {
@@ -81,20 +84,27 @@ func New(client redis.UniversalClient, opts ...Option) *Store {
 	return s
 }
 
-// Take implements [ratelimit.Store]. It returns the error of [ratelimit.CheckDecision], or one that wraps what the client
-// or the server said.
+// Take implements [ratelimit.Store]. It returns the error of [ratelimit.CheckDecision] or [ratelimit.CheckHolders], or one
+// that wraps what the client or the server said.
 func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results), ratelimit.CheckHolders(charges)); err != nil {
+		return err
+	}
 	return s.decide(ctx, "take", s.scripts.take, charges, results)
 }
 
-// Peek implements [ratelimit.Store]. Its errors are those of [Store.Take].
+// Peek implements [ratelimit.Store]. It returns the error of [ratelimit.CheckDecision], or one that wraps what the client
+// or the server said.
 func (s *Store) Peek(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results)); err != nil {
+		return err
+	}
 	return s.decide(ctx, "peek", s.scripts.peek, charges, results)
 }
 
 func (s *Store) decide(ctx context.Context, method string, sc *script, charges []ratelimit.Charge, results []ratelimit.Result) error {
-	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results)); err != nil || len(charges) == 0 {
-		return err
+	if len(charges) == 0 {
+		return nil
 	}
 	reply, err := s.run(ctx, sc, charges)
 	if err == nil {
@@ -103,20 +113,35 @@ func (s *Store) decide(ctx context.Context, method string, sc *script, charges [
 	return s.wrap(method, charges, err)
 }
 
-// Refund implements [ratelimit.Store]. It returns the error of [ratelimit.CheckCharges], or one that wraps what the
-// client or the server said.
+// Refund implements [ratelimit.Store]. It returns the error of [ratelimit.CheckCharges] or [ratelimit.CheckHolders], one
+// that matches [ratelimit.ErrLeaseLost], or one that wraps what the client or the server said.
 func (s *Store) Refund(ctx context.Context, charges []ratelimit.Charge) error {
-	if err := cmp.Or(ctx.Err(), ratelimit.CheckCharges(charges)); err != nil || len(charges) == 0 {
+	err := cmp.Or(ctx.Err(), ratelimit.CheckCharges(charges), ratelimit.CheckHolders(charges))
+	if err != nil || len(charges) == 0 {
 		return err
 	}
 	reply, err := s.run(ctx, s.scripts.refund, charges)
-	if err == nil && reply != "OK" {
-		err = fmt.Errorf("unexpected reply %.100q: want OK", fmt.Sprint(reply))
+	if err == nil {
+		err = readLost(reply, charges)
 	}
 	return s.wrap("refund", charges, err)
 }
 
-// Reset implements [ratelimit.Store]. Its errors are those of [Store.Refund]. Bucket by bucket is made as new, in any
+// Renew implements [ratelimit.Renewer]. It returns the error of [ratelimit.CheckRenewal], or one that wraps what the client
+// or the server said.
+func (s *Store) Renew(ctx context.Context, charges []ratelimit.Charge, held []bool) error {
+	if err := cmp.Or(ctx.Err(), ratelimit.CheckRenewal(charges, held)); err != nil || len(charges) == 0 {
+		return err
+	}
+	reply, err := s.run(ctx, s.scripts.renew, charges)
+	if err == nil {
+		err = readHeld(reply, held)
+	}
+	return s.wrap("renew", charges, err)
+}
+
+// Reset implements [ratelimit.Store]. It returns the error of [ratelimit.CheckCharges], or errors that wrap what the client
+// or the server said. Bucket by bucket is made as new, in any
 // topology; it goes on when one fails.
 func (s *Store) Reset(ctx context.Context, charges []ratelimit.Charge) error {
 	if err := cmp.Or(ctx.Err(), ratelimit.CheckCharges(charges)); err != nil {
@@ -170,10 +195,14 @@ func code(a ratelimit.Algorithm) string {
 		return "tb"
 	case ratelimit.FixedWindow:
 		return "fw"
+	case ratelimit.SlidingLog:
+		return "sl"
 	case ratelimit.SlidingWindow:
 		return "sw"
 	case ratelimit.LeakyBucket:
 		return "lb"
+	case ratelimit.Concurrency:
+		return "cc"
 	}
 	return a.String() // unknown to the scripts, which then return an error
 }

@@ -1,0 +1,183 @@
+package generate
+
+import (
+	"go/ast"
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+)
+
+// question is what the method tells its guard: statements that come first, and arguments.
+type question struct {
+	before []jen.Code
+	args   []jen.Code
+}
+
+// lowering returns a lowering of one of the method's expressions. Its variables are called like none of the taken names.
+// What the context comes from is never nil: every call needs it.
+func (m *method) lowering(e *expression, p *printer, taken scope) *lowering {
+	w := &lowering{expression: e, m: m, p: p, taken: union(taken), known: newFacts(), serial: new(int)}
+	if i := m.context.param; i >= 0 {
+		w.known.add(fact{text: variable{index: i}.name(m.sig) + " != nil"})
+	}
+	return w
+}
+
+// question turns the expressions of the method's limits into code. Variables that it declares are added to taken.
+func (m *method) question(p *printer, taken scope) question {
+	var q question
+	m.addParts(&q, p, taken)
+	for _, a := range m.asks.costs {
+		q.add("Cost", a, m.cost(&q, a, p, taken))
+	}
+	for _, a := range m.asks.skips {
+		q.add("SkipIf", a, m.skip(&q, a, p, taken))
+	}
+	return q
+}
+
+func (q *question) add(constructor string, a ask, value *jen.Statement) {
+	for _, name := range a.limits {
+		q.args = append(q.args, jen.Qual(runtimePath, constructor).Call(jen.Lit(name), value))
+	}
+}
+
+// addParts adds the parts of keys as arguments: a variable, which stays missing, where something may be nil. Neighbours
+// that need the same have it asked once.
+func (m *method) addParts(q *question, p *printer, taken scope) {
+	type group struct {
+		names  []jen.Code
+		steps  []step
+		asked  string // the text of the steps, "" if they declare variables
+		assign []jen.Code
+	}
+	var groups []group
+	for _, e := range m.asks.parts {
+		w := m.lowering(e, p, taken)
+		arg := w.hole()
+		if len(w.steps) == 0 {
+			q.args = append(q.args, arg)
+			continue
+		}
+		base := variableName(e.node)
+		name := jen.Id(taken.pick(base, strings.TrimSuffix(base+"Part", "partPart"), "part"))
+		w = m.lowering(e, p, taken) // whose variables have other names now
+		assign := jen.Add(name).Op("=").Add(w.hole())
+		q.args = append(q.args, name)
+		asked := textOf(w.steps)
+		if n := len(groups); n > 0 && asked != "" && groups[n-1].asked == asked {
+			groups[n-1].names = append(groups[n-1].names, name)
+			groups[n-1].assign = append(groups[n-1].assign, assign)
+			continue
+		}
+		groups = append(groups, group{[]jen.Code{name}, w.steps, asked, []jen.Code{assign}})
+	}
+	for _, g := range groups {
+		q.before = append(q.before, jen.Var().List(g.names...).Qual(runtimePath, "Arg"))
+		q.before = append(q.before, nested(g.steps, g.assign...)...)
+	}
+}
+
+// textOf tells steps that only ask apart. It is "" for others.
+func textOf(steps []step) string {
+	text := ""
+	for _, s := range steps {
+		if s.condition == nil {
+			return ""
+		}
+		text += s.text + "\n"
+	}
+	return text
+}
+
+// hole returns the expression as what the runtime takes for a part of a key.
+func (w *lowering) hole() *jen.Statement {
+	t := w.typ(w.node)
+	h, _ := holeOf(t)
+	var value *jen.Statement
+	switch {
+	case h.param == "" && isNilable(t):
+		pl := w.place(w.node)
+		w.requireNotNil(pl)
+		value = pl.code
+	case h.param == "" || w.info.Types[w.node].Value != nil && isUntyped(t):
+		value = w.value(w.node)
+	default:
+		value = w.convert(h.param, ast.Unparen(w.node))
+	}
+	return jen.Qual(runtimePath, h.constructor).Call(value)
+}
+
+// convert returns the code of an expression as a value of a predeclared type.
+func (w *lowering) convert(name string, e ast.Expr) *jen.Statement {
+	if t := w.typ(e); t.String() == name || isUntyped(t) {
+		return w.value(e)
+	}
+	if name == "[]byte" {
+		return jen.Index().Add(w.p.predeclared("byte")).Parens(w.value(e))
+	}
+	return w.p.predeclared(name).Call(w.value(e))
+}
+
+// cost returns the cost of a call. It is 1, as that of other calls, where a pointer on the path is nil.
+func (m *method) cost(q *question, a ask, p *printer, taken scope) *jen.Statement {
+	w := m.lowering(a.expression, p, taken)
+	value := w.convert("int64", w.node)
+	if len(w.steps) == 0 && len(a.limits) == 1 {
+		return value
+	}
+	name := taken.pick("cost")
+	w = m.lowering(a.expression, p, taken)
+	value = w.convert("int64", w.node)
+	if len(w.steps) == 0 {
+		q.before = append(q.before, jen.Id(name).Op(":=").Add(value))
+		return jen.Id(name)
+	}
+	q.before = append(q.before, jen.Id(name).Op(":=").Add(p.predeclared("int64")).Call(jen.Lit(1)))
+	q.before = append(q.before, nested(w.steps, jen.Id(name).Op("=").Add(value))...)
+	return jen.Id(name)
+}
+
+// skip returns the condition under which limits are not asked. It is false where a pointer on the path is nil.
+func (m *method) skip(q *question, a ask, p *printer, taken scope) *jen.Statement {
+	w := m.lowering(a.expression, p, taken)
+	c, isInline := w.condition(w.node, false)
+	if isInline && len(a.limits) == 1 && !m.isLong(c.code) {
+		return c.code
+	}
+	name := taken.pick("skip")
+	w = m.lowering(a.expression, p, taken)
+	q.before = append(q.before, w.declare(name, w.node)...)
+	return jen.Id(name)
+}
+
+// isLong reports whether a condition is better read in a line of its own.
+func (m *method) isLong(code *jen.Statement) bool {
+	return len("        ratelimit.SkipIf(, ),")+len(m.Limits[0].Name)+len(m.decorator.text(code)) > lineWidth
+}
+
+// refunds returns the statements that give back what calls have taken.
+func (m *method) refunds(p *printer, taken scope) []jen.Code {
+	var statements []jen.Code
+	for _, a := range m.asks.refunds {
+		back := make([]jen.Code, len(a.limits))
+		for i, name := range a.limits {
+			back[i] = jen.Id(m.call).Dot("Refund").Call(jen.Lit(name))
+		}
+		w := m.lowering(a.expression, p, taken)
+		if c, ok := w.condition(w.node, false); ok {
+			statements = append(statements, jen.If(c.code).Block(back...))
+			continue
+		}
+		if !isLogical(w.node) {
+			condition := w.value(w.node)
+			statements = append(statements, nested(append(w.steps, step{condition: condition}), back...)...)
+			continue
+		}
+		name := taken.pick("refund")
+		w = m.lowering(a.expression, p, taken)
+		statements = append(statements, w.declare(name, w.node)...)
+		statements = append(statements, jen.If(jen.Id(name)).Block(back...))
+	}
+	return statements
+}

@@ -1,0 +1,130 @@
+-- Concurrency (cc): count holders at once. A holder keeps its slots for one period, its lease, unless it renews or gives
+-- back; a charge that costs n has n slots.
+--
+-- Kept is a sorted set. A member is a slot: the holder for the first, "i holder" for the i-th; and its score is when the
+-- lease ends, in microseconds since 1970. A slot is taken as long as that is in the future. A holder that takes what it
+-- has already takes nothing more, and starts its lease anew.
+--
+-- A clock that was set back makes leases last longer by that much.
+
+function algorithms.cc()
+  local GROUP = 1000 -- Lua passes some thousands of arguments at most
+
+  local function member(b, i)
+    return i == 1 and b.extra or string.format('%d %s', i, b.extra)
+  end
+
+  -- Returns the slots that are taken, and their scores, at these ranks from the one whose lease ends last, which is 0.
+  local function ranked(b, from, to)
+    return redis.call('ZREVRANGE', b.key, from, to, 'WITHSCORES')
+  end
+
+  -- Notes which of the slots that the charge is about are taken: looks for those, or through all, whichever are fewer.
+  local function find_own(b)
+    local function note(slot, score)
+      b.own = b.own + 1
+      b.slots[b.own], b.ends[slot] = slot, integer(b, score)
+    end
+    if b.cost > b.used then
+      local all = ranked(b, 0, b.used - 1)
+      for j = 1, #all, 2 do
+        local i, holder = string.match(all[j], '^(%d+) (.+)$')
+        if all[j] == b.extra or holder == b.extra and tonumber(i) <= b.cost then
+          note(all[j], all[j + 1])
+        end
+      end
+      return
+    end
+    for i = 1, b.cost do
+      local slot = member(b, i)
+      local score = redis.call('ZSCORE', b.key, slot)
+      if score and integer(b, score) > b.now then
+        note(slot, score)
+      end
+    end
+  end
+
+  local function lease(b)
+    local ends = string.format('%d', b.now + b.period)
+    for from = 1, b.cost, GROUP do
+      local args = {}
+      for i = from, math.min(b.cost, from + GROUP - 1) do
+        args[#args + 1] = ends
+        args[#args + 1] = member(b, i)
+      end
+      redis.call('ZADD', b.key, unpack(args))
+    end
+  end
+
+  return {
+    renew = lease,
+
+    -- mark is when the last lease ends, rest the same without those that the charge is about.
+    load = function(b)
+      b.slots, b.ends, b.rest = {}, {}, b.now
+      local last = ranked(b, 0, 0)
+      if #last == 0 then
+        return
+      end
+      b.stored, b.mark = true, integer(b, last[2])
+      if b.mark <= b.now then
+        return
+      end
+      b.used = redis.call('ZCOUNT', b.key, string.format('(%d', b.now), '+inf')
+      if b.extra ~= '' then
+        find_own(b)
+      end
+      local rank = 0
+      while b.ends[last[1]] do
+        rank = rank + 1
+        last = ranked(b, rank, rank)
+      end
+      if last[1] then
+        b.rest = integer(b, last[2])
+      end
+    end,
+
+    wait = function(b, n)
+      if n == b.used then
+        return b.mark - b.now
+      end
+      -- A slot of its own that comes back is no help, since the charge then asks for one more.
+      local ended, ends = n, 0
+      repeat
+        local rank, needed = b.used - ended, n
+        ends = integer(b, ranked(b, rank, rank)[2])
+        for _, own in pairs(b.ends) do
+          if own <= ends then
+            needed = needed + 1
+          end
+        end
+        local enough = needed <= ended
+        ended = needed
+      until enough
+      return ends - b.now
+    end,
+
+    take = function(b)
+      b.leases = true
+      b.mark = math.max(b.rest, b.now + b.period)
+    end,
+
+    give = function(b)
+      b.lost = b.own == 0
+      b.mark = b.rest
+      return b.own
+    end,
+
+    store = function(b, microseconds)
+      redis.call('ZREMRANGEBYSCORE', b.key, '-inf', string.format('%d', b.now))
+      if b.leases then
+        lease(b)
+      else
+        for from = 1, b.own, GROUP do
+          redis.call('ZREM', b.key, unpack(b.slots, from, math.min(b.own, from + GROUP - 1)))
+        end
+      end
+      redis.call('PEXPIRE', b.key, ttl(microseconds))
+    end,
+  }
+end

@@ -1,0 +1,119 @@
+-- Sliding log (sl): keeps when units were taken, and admits count in any span of one period, exactly. A unit counts while
+-- less than a period has passed.
+--
+-- Kept is a list of running totals with the times of the entries between them, in microseconds since 1970:
+--
+--   total, time, total, time, total, ...
+--
+-- An entry is what was taken at one time: the total after it less the total before it. So a call is one entry whatever
+-- it costs, and what a span holds is one subtraction. Entries are numbered from 1, and total 0 is what came before the
+-- first. All are in the order of time; of an entry from the future, which a clock that was set back leaves behind, the
+-- time is now.
+--
+-- Nothing looks at more entries than it takes to find one by bisection. What is written is a cut at each end and the
+-- newest entry: b.first and b.before are the first and the last of the entries that stay as they are, base is the total
+-- before them, and after them comes one that ends at the total base + used and has the time mark.
+
+function algorithms.sl()
+  local function total(b, i)
+    return integer(b, redis.call('LINDEX', b.key, 2 * i))
+  end
+
+  local function time(b, i)
+    return integer(b, redis.call('LINDEX', b.key, 2 * i - 1))
+  end
+
+  -- Of a row of entries that far is true of from some entry on, from near to far: returns the last of which it is not
+  -- true and the first of which it is. It is not called for near and far themselves, and first where the answer is likely
+  -- to be, next to near.
+  local function edge(near, far, like_far)
+    local way, step, left = near < far and 1 or -1, 1, math.abs(far - near)
+    while left > 1 do
+      step = math.min(step, math.floor(left / 2))
+      local i = near + way * step
+      if like_far(i) then
+        far, left = i, step
+      else
+        near, left = i, left - step
+      end
+      step = 2 * step
+    end
+    return near, far
+  end
+
+  -- Units taken within a tick share an entry, so that no log grows far beyond a million entries: a tick is a microsecond,
+  -- or a millionth of a period for more than a million units.
+  local function same_tick(b)
+    local tick = b.count > 1000000 and divup(b.period, 1000000) or 1
+    return b.mark - fmod(b.mark, tick) == b.now - fmod(b.now, tick)
+  end
+
+  return {
+    load = function(b)
+      local length = redis.call('LLEN', b.key)
+      b.first, b.before, b.base = 1, 0, 0
+      if length == 0 then
+        return
+      end
+      local newest, out = (length - 1) / 2, b.now - b.period -- an entry of this time does not count
+      local oldest, ends = time(b, 1), integer(b, redis.call('LINDEX', b.key, -1))
+      b.mark, b.base = integer(b, redis.call('LINDEX', b.key, -2)), total(b, 0)
+      if fmod(length, 2) == 0 or newest == 0 or oldest > b.mark or b.base >= ends then
+        b.unreadable = true
+        return
+      end
+      b.stored, b.before = true, newest - 1
+      if b.mark <= out then
+        b.first, b.before, b.base, b.mark = newest + 1, newest, ends, b.now
+      elseif oldest <= out then
+        local last
+        last, b.first = edge(1, newest, function(i) return time(b, i) > out end)
+        b.base = total(b, last)
+      end
+      b.used = ends - b.base
+      if b.mark > b.now then
+        local after = edge(newest, b.first - 1, function(i) return time(b, i) <= b.now end)
+        b.before, b.mark, b.ahead = after - 1, b.now, true
+      end
+    end,
+
+    wait = function(b, n)
+      local at = b.mark
+      if n < b.used then
+        local _, i = edge(b.first - 1, b.before + 1, function(i) return total(b, i) >= b.base + n end)
+        if i <= b.before then
+          at = time(b, i)
+        end
+      end
+      return at + b.period - b.now
+    end,
+
+    take = function(b)
+      if b.used > 0 and not same_tick(b) then
+        b.before = b.before + 1
+      end
+      b.mark = b.now
+    end,
+
+    -- The newest units come back first: those of the call that was admitted last.
+    give = function(b)
+      local ends = b.base + b.used - b.cost
+      if ends > b.base and b.before >= b.first and total(b, b.before) >= ends then
+        local last = edge(b.before, b.first - 1, function(i) return total(b, i) < ends end)
+        b.before, b.mark = last - 1, time(b, last)
+      end
+      return b.cost
+    end,
+
+    store = function(b, microseconds)
+      local mark, ends = string.format('%d', b.mark), string.format('%d', b.base + b.used)
+      if b.stored then
+        redis.call('LTRIM', b.key, 2 * (b.first - 1), 2 * b.before)
+        redis.call('RPUSH', b.key, mark, ends)
+      else
+        redis.call('RPUSH', b.key, 0, mark, ends)
+      end
+      redis.call('PEXPIRE', b.key, ttl(microseconds))
+    end,
+  }
+end

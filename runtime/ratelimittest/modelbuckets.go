@@ -1,0 +1,125 @@
+package ratelimittest
+
+import (
+	"math/big"
+
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+)
+
+// out is a token bucket or a fixed window: units are out, and come back.
+type out struct {
+	state
+	charge ratelimit.Charge
+	future bool
+	wait   func(n int64) int64 // time until n of the units that are out have come back
+}
+
+func (b *out) left() int64     { return b.charge.Limit.Capacity() - b.used }
+func (b *out) retry() int64    { return b.back(b.charge.Cost - b.left()) }
+func (b *out) reset() int64    { return b.back(b.used) }
+func (b *out) take()           { b.used += b.charge.Cost }
+func (b *out) refund(n int64)  { b.used = max(0, b.used-n) }
+func (b *out) remember() state { return b.state }
+func (b *out) ahead() bool     { return b.future }
+
+func (b *out) back(n int64) int64 {
+	if n <= 0 {
+		return 0
+	}
+	return b.wait(n)
+}
+
+// tokenBucket: used units were out at the time mark. Of a unit that was on its way back, part of the period had passed.
+// Of a bucket that refills in intervals, mark is the start of one.
+func tokenBucket(b state, c ratelimit.Charge, now int64) standing {
+	future := b.mark > now
+	b.mark = min(b.mark, now) // or the clock was set back
+	count, elapsed, period := c.Limit.Count, now-b.mark, c.Limit.Period.Microseconds()
+	used, all := rat(b.used, 1), rat(c.Limit.Capacity()+debt(c), 1)
+	if c.Limit.Refill == ratelimit.Interval {
+		used = minus(least(used, all), product(rat(elapsed/period, 1), rat(count, 1)))
+		b.mark += elapsed / period * period
+	} else {
+		used = least(minus(used, rat(min(b.part, period-1), period)), all)
+		used = minus(used, product(rat(elapsed, 1), rat(count, period)))
+		b.mark = now
+	}
+	if used.Sign() <= 0 {
+		b, used = state{mark: now}, new(big.Rat)
+	}
+	b.used = ceil(used)
+	b.part = ceil(product(rat(period, 1), minus(rat(b.used, 1), used)))
+	return &out{b, c, future, func(n int64) int64 {
+		if c.Limit.Refill == ratelimit.Interval {
+			return b.mark + ceil(rat(n, count))*period - now
+		}
+		return ceil(product(minus(rat(n, 1), rat(b.part, period)), rat(period, count)))
+	}}
+}
+
+// debt returns how many units more than its capacity can be out of a bucket: what comes back while callers wait, and
+// what was on its way back before.
+func debt(c ratelimit.Charge) int64 {
+	wait, count, period := c.Wait.Microseconds(), c.Limit.Count, c.Limit.Period.Microseconds()
+	switch {
+	case wait == 0:
+		return 0
+	case c.Limit.Refill == ratelimit.Interval:
+		return (wait/period + 1) * count
+	}
+	return floor(product(rat(wait, 1), rat(count, period))) + 1
+}
+
+// fixedWindow: used units were taken in the window that starts at mark.
+func fixedWindow(b state, c ratelimit.Charge, now int64) standing {
+	future := b.mark > now
+	b.mark = min(b.mark, now)
+	period := c.Limit.Period.Microseconds()
+	if now-b.mark >= period {
+		b = state{mark: now}
+	}
+	return &out{b, c, future, func(int64) int64 { return b.mark + period - now }}
+}
+
+// leaking is a leaky bucket: GCRA, with limit.Count cells a period.
+type leaking struct {
+	due    *big.Rat // the theoretical arrival time, from now on
+	charge ratelimit.Charge
+	now    int64
+	over   bool
+}
+
+// leakyBucket: mark is the theoretical arrival time, rounded up, and part what was added for that, in 1/count.
+func leakyBucket(b state, c ratelimit.Charge, now int64) standing {
+	w := &leaking{charge: c, now: now}
+	w.due = most(new(big.Rat), minus(rat(b.mark-now, 1), rat(min(b.part, c.Limit.Count-1), c.Limit.Count)))
+	if full := w.takes(c.Limit.Capacity() + debt(c)); w.due.Cmp(full) > 0 {
+		w.due, w.over = full, true
+	}
+	return w
+}
+
+// takes returns how long n units take to drain.
+func (w *leaking) takes(n int64) *big.Rat {
+	return product(rat(n, 1), rat(w.charge.Limit.Period.Microseconds(), w.charge.Limit.Count))
+}
+
+// after returns how far the theoretical arrival time would lie beyond the most that it may, after n units more.
+func (w *leaking) after(n int64) *big.Rat {
+	return minus(sum(w.due, w.takes(n)), w.takes(w.charge.Limit.Capacity()))
+}
+
+func (w *leaking) left() int64 {
+	return -ceil(product(w.after(0), rat(w.charge.Limit.Count, w.charge.Limit.Period.Microseconds())))
+}
+
+func (w *leaking) retry() int64   { return ceil(w.after(w.charge.Cost)) }
+func (w *leaking) reset() int64   { return ceil(w.due) }
+func (w *leaking) take()          { w.due = sum(w.due, w.takes(w.charge.Cost)) }
+func (w *leaking) refund(n int64) { w.due = most(new(big.Rat), minus(w.due, w.takes(n))) }
+func (w *leaking) ahead() bool    { return w.over }
+
+func (w *leaking) remember() state {
+	up := ceil(w.due)
+	return state{mark: w.now + up, part: floor(product(minus(rat(up, 1), w.due), rat(w.charge.Limit.Count, 1)))}
+}
