@@ -56,6 +56,9 @@ const (
 )
 
 func main() {
+	if isVetTool(os.Args[1:]) {
+		runVetTool()
+	}
 	dir, err := os.Getwd()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "ratelimitgen:", err)
@@ -85,6 +88,8 @@ func run(args []string, dir string, stdout, stderr io.Writer) int {
 		return out.generate(cfg, flags.Args())
 	case "check":
 		return out.check(cfg, flags.Args())
+	case "vet":
+		return out.vet(cfg, flags.Args())
 	case "version":
 		if flags.NArg() > 0 {
 			return out.misused("version takes no arguments")

@@ -59,7 +59,7 @@ func (s *source) methodLines(c *checkedPackage) []MethodLines {
 			all = append(all, m)
 		}
 	}
-	slices.SortFunc(all, func(a, b MethodLines) int { return comparePositions(a.Pos[0], b.Pos[0]) })
+	slices.SortFunc(all, func(a, b MethodLines) int { return ComparePositions(a.Pos[0], b.Pos[0]) })
 	return all
 }
 

@@ -62,7 +62,7 @@ func (p *Parsed) root(s *source) *packages.Package {
 		Imports: make(map[string]*packages.Package),
 	}
 	for _, file := range p.Files {
-		path, isOriginal := p.original(file)
+		path, isOriginal := p.Original(file)
 		if path == "" {
 			continue
 		}
@@ -91,9 +91,9 @@ func (p *Parsed) root(s *source) *packages.Package {
 	return root
 }
 
-// original returns the path of the user's file behind one that a driver has, and whether they are the same. Of what cgo
-// writes some stands for a file of the user, whose name is in a line comment, and some for none, which gives "".
-func (p *Parsed) original(file *ast.File) (path string, same bool) {
+// Original returns the path of the user's file behind one of Files, and whether they are the same. Of what cgo writes some
+// stands for a file of the user, whose name is in a line comment, and some for none, which gives "".
+func (p *Parsed) Original(file *ast.File) (path string, same bool) {
 	path = p.Fset.File(file.FileStart).Name()
 	switch name := filepath.Base(path); {
 	case name == "_cgo_gotypes.go", name == "_cgo_import.go":
