@@ -16,7 +16,7 @@
 -- An algorithm is a table of functions of one bucket's state, the time and the charge. A script begins at its top each
 -- time that it is called, so that the tables are made only when they are needed.
 --
---   load(b)      reads the state and brings it forward to b.now; sets what else the other functions need, so that none
+--   load(b)      reads the state and brings it forward to now; sets what else the other functions need, so that none
 --                of them is surprised by a state that cannot be read once something was written
 --   wait(b, n)   returns the microseconds until n of the used units have come back, 0 < n <= b.used - b.own, or all
 --   take(b)      prepares for the cost to be added to used; without the function nothing is to be prepared
@@ -26,36 +26,9 @@
 local algorithms = {} -- by their codes, functions that return such a table
 local made = {}
 
-local function algorithm(code)
-  if not made[code] then
-    made[code] = algorithms[code]()
-  end
-  return made[code]
-end
+local UNREADABLE = 'ERR ratelimit: unreadable state'
 
--- The one reading of the clock of a call, in microseconds since 1970, or nil when the server does not know the time:
--- some compatible servers answer 0.
-local function clock()
-  local time = redis.call('TIME')
-  local seconds, micros = tonumber(time[1]), tonumber(time[2])
-  if seconds and micros and seconds > 0 and micros >= 0 then
-    local now = seconds * 1000000 + micros
-    if now < EXACT then
-      return now
-    end
-  end
-  return nil
-end
-
-local function no_time()
-  return redis.error_reply('ERR ratelimit: the server does not know the time')
-end
-
-local function unreadable()
-  return redis.error_reply('ERR ratelimit: unreadable state')
-end
-
--- A bucket with its charge, as it stands at the time now. Its state is
+-- A bucket with its charge, as it stands now. Its state is
 --
 --   used  units taken that have not come back; 0 is as new
 --   mark  microseconds since 1970; what of, the algorithm says
@@ -63,19 +36,21 @@ end
 --
 -- or more than that, and never configuration, so that a changed limit holds from the next call and keeps what was used.
 -- It is unreadable when something is stored that its algorithm does not write, and is then not to be believed.
-local function bucket(i, now)
+local function bucket(i)
   local at = 7 * i
+  local code = ARGV[at - 6]
+  made[code] = made[code] or algorithms[code]()
   local b = {
     key = KEYS[i],
-    algorithm = algorithm(ARGV[at - 6]),
+    algorithm = made[code],
     count = tonumber(ARGV[at - 5]),
     period = tonumber(ARGV[at - 4]),
     capacity = tonumber(ARGV[at - 3]),
     interval = ARGV[at - 2] == '1',
     cost = tonumber(ARGV[at - 1]),
     extra = ARGV[at],
-    now = now,
     used = 0,
+    retry = 0, -- when the charge would be admitted, see retry
     own = 0, -- how many of the used units the charge asks for again, and need not be taken
     mark = now,
     part = 0,
@@ -127,10 +102,10 @@ local function reset(b)
 end
 
 -- Redis counts a time to live in whole milliseconds from the millisecond that it is in. One more makes up for that,
--- and one more lets extend see, as exactly, that a time to live is still long enough. Redis writes a number that it is
--- handed with 17 digits.
+-- and one more lets extend see, as exactly, that a time to live is still long enough. What Redis is handed is a text:
+-- it would write a number with 17 digits, which is as right and takes longer.
 local function ttl(microseconds)
-  return divup(microseconds, 1000) + 2
+  return string.format('%d', divup(microseconds, 1000) + 2)
 end
 
 -- Gives a key that lost its time to live one (PTTL -1), and a longer one to a key whose limit has become slower since
@@ -142,11 +117,11 @@ local function extend(b, microseconds)
   end
 end
 
--- Appends the reply to one charge: when it would be admitted, the units that are left, and the microseconds until the
--- bucket is as new.
-local function answer(reply, b, wait, microseconds)
-  local n = #reply
-  reply[n + 1] = wait
-  reply[n + 2] = b.used < b.capacity and b.capacity - b.used or 0
-  reply[n + 3] = microseconds
+-- Writes the reply to the i-th charge: when it would be admitted, the units that are left, and the microseconds until
+-- the bucket is as new.
+local function answer(reply, i, b, microseconds)
+  local n = 3 * i
+  reply[n - 2] = b.retry
+  reply[n - 1] = b.used < b.capacity and b.capacity - b.used or 0
+  reply[n] = microseconds
 end

@@ -8,6 +8,15 @@
 -- A clock that was set back makes leases last longer by that much.
 
 function algorithms.cc()
+  -- Returns a score that was read. Some compatible servers write a round one with an exponent, which not every Lua reads.
+  local function score(b, text)
+    local digit, digits, exponent = string.match(text, '^(%d)%.?(%d*)e%+(%d+)$')
+    if digit and #digits <= tonumber(exponent) then
+      text = digit .. digits .. string.rep('0', tonumber(exponent) - #digits)
+    end
+    return integer(b, text)
+  end
+
   local GROUP = 1000 -- Lua passes some thousands of arguments at most
 
   local function member(b, i)
@@ -16,36 +25,37 @@ function algorithms.cc()
 
   -- Returns the slots that are taken, and their scores, at these ranks from the one whose lease ends last, which is 0.
   local function ranked(b, from, to)
-    return redis.call('ZREVRANGE', b.key, from, to, 'WITHSCORES')
+    return redis.call('ZREVRANGE', b.key, string.format('%d', from), string.format('%d', to), 'WITHSCORES')
   end
 
   -- Notes which of the slots that the charge is about are taken: looks for those, or through all, whichever are fewer.
   local function find_own(b)
-    local function note(slot, score)
+    local function note(slot, ends)
       b.own = b.own + 1
-      b.slots[b.own], b.ends[slot] = slot, integer(b, score)
+      b.slots[b.own], b.ends[slot] = slot, ends
     end
     if b.cost > b.used then
       local all = ranked(b, 0, b.used - 1)
       for j = 1, #all, 2 do
         local i, holder = string.match(all[j], '^(%d+) (.+)$')
         if all[j] == b.extra or holder == b.extra and tonumber(i) <= b.cost then
-          note(all[j], all[j + 1])
+          note(all[j], score(b, all[j + 1]))
         end
       end
       return
     end
     for i = 1, b.cost do
       local slot = member(b, i)
-      local score = redis.call('ZSCORE', b.key, slot)
-      if score and integer(b, score) > b.now then
-        note(slot, score)
+      local found = redis.call('ZSCORE', b.key, slot)
+      local ends = found and score(b, found) or now
+      if ends > now then
+        note(slot, ends)
       end
     end
   end
 
   local function lease(b)
-    local ends = string.format('%d', b.now + b.period)
+    local ends = string.format('%d', now + b.period)
     for from = 1, b.cost, GROUP do
       local args = {}
       for i = from, math.min(b.cost, from + GROUP - 1) do
@@ -61,16 +71,16 @@ function algorithms.cc()
 
     -- mark is when the last lease ends, rest the same without those that the charge is about.
     load = function(b)
-      b.slots, b.ends, b.rest = {}, {}, b.now
+      b.slots, b.ends, b.rest = {}, {}, now
       local last = ranked(b, 0, 0)
       if #last == 0 then
         return
       end
-      b.stored, b.mark = true, integer(b, last[2])
-      if b.mark <= b.now then
+      b.stored, b.mark = true, score(b, last[2])
+      if b.mark <= now then
         return
       end
-      b.used = redis.call('ZCOUNT', b.key, string.format('(%d', b.now), '+inf')
+      b.used = redis.call('ZCOUNT', b.key, string.format('(%d', now), '+inf')
       if b.extra ~= '' then
         find_own(b)
       end
@@ -80,19 +90,19 @@ function algorithms.cc()
         last = ranked(b, rank, rank)
       end
       if last[1] then
-        b.rest = integer(b, last[2])
+        b.rest = score(b, last[2])
       end
     end,
 
     wait = function(b, n)
       if n == b.used then
-        return b.mark - b.now
+        return b.mark - now
       end
       -- A slot of its own that comes back is no help, since the charge then asks for one more.
       local ended, ends = n, 0
       repeat
         local rank, needed = b.used - ended, n
-        ends = integer(b, ranked(b, rank, rank)[2])
+        ends = score(b, ranked(b, rank, rank)[2])
         for _, own in pairs(b.ends) do
           if own <= ends then
             needed = needed + 1
@@ -101,12 +111,12 @@ function algorithms.cc()
         local enough = needed <= ended
         ended = needed
       until enough
-      return ends - b.now
+      return ends - now
     end,
 
     take = function(b)
       b.leases = true
-      b.mark = math.max(b.rest, b.now + b.period)
+      b.mark = math.max(b.rest, now + b.period)
     end,
 
     give = function(b)
@@ -116,8 +126,8 @@ function algorithms.cc()
     end,
 
     store = function(b, microseconds)
-      redis.call('ZREMRANGEBYSCORE', b.key, '-inf', string.format('%d', b.now))
       if b.leases then
+        redis.call('ZREMRANGEBYSCORE', b.key, '-inf', string.format('%d', now))
         lease(b)
       else
         for from = 1, b.own, GROUP do

@@ -18,7 +18,7 @@ function algorithms.fw()
     end,
 
     wait = function(b)
-      return b.period - (b.now - b.mark)
+      return b.period - (now - b.mark)
     end,
 
     text = function(b)

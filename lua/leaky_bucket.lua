@@ -25,8 +25,8 @@ function algorithms.lb()
 
     -- From here on mark is now, and part the progress to the next unit in 1/period of a unit, as in a token bucket.
     open = function(b)
-      local due = b.mark - b.now
-      b.mark = b.now
+      local due = b.mark - now
+      b.mark = now
       if due <= 0 then
         b.used = 0
         return
@@ -50,9 +50,9 @@ function algorithms.lb()
       local up = divup(rest - b.part, b.count)
       local part = up * b.count - rest + b.part
       if part == 0 then
-        return string.format('%d', b.now + whole + up)
+        return string.format('%d', now + whole + up)
       end
-      return string.format('%d %d', b.now + whole + up, part)
+      return string.format('%d %d', now + whole + up, part)
     end,
   }
 end

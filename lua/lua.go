@@ -15,12 +15,14 @@ var (
 	Renew  = shared + renew
 )
 
-var shared = arithmetic + bucket + text + tokenBucket + fixedWindow + leakyBucket + slidingWindow + slidingLog + concurrency
+var shared = arithmetic + clock + bucket + text + tokenBucket + fixedWindow + leakyBucket + slidingWindow + slidingLog + concurrency
 
 // What follows is in the order in which a script needs it: a local of Lua is known below its definition only.
 var (
 	//go:embed arithmetic.lua
 	arithmetic string
+	//go:embed clock.lua
+	clock string
 	//go:embed bucket.lua
 	bucket string
 	//go:embed text.lua

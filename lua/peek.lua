@@ -3,17 +3,13 @@
 -- KEYS, ARGV  the charges, see bucket.lua
 -- Reply       three integers a charge, as those of take; remaining and reset are of the bucket as it stands
 
-local now = clock()
-if not now then
-  return no_time()
-end
-
-local reply = {}
+local reply = { 0, 0, 0 } -- made to measure for one charge
 for i = 1, #KEYS do
-  local b = bucket(i, now)
-  answer(reply, b, retry(b), reset(b))
+  local b = bucket(i)
+  b.retry = retry(b)
+  answer(reply, i, b, reset(b))
   if b.unreadable then
-    return unreadable()
+    return redis.error_reply(UNREADABLE)
   end
 end
 return reply

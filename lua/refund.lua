@@ -4,20 +4,15 @@
 -- KEYS, ARGV  the charges, see bucket.lua
 -- Reply       how many charges are of a holder that has lost its lease; or an error, before anything was written
 
-local now = clock()
-if not now then
-  return no_time()
-end
-
 local buckets, lost = {}, 0
 for i = 1, #KEYS do
-  local b = bucket(i, now)
+  local b = bucket(i)
   if b.cost > 0 then
     local give = b.algorithm.give
     b.used = b.used - math.min(b.used, give and give(b) or b.cost)
   end
   if b.unreadable then
-    return unreadable()
+    return redis.error_reply(UNREADABLE)
   end
   if b.lost then
     lost = lost + 1
@@ -27,7 +22,7 @@ end
 
 for i = 1, #KEYS do
   local b = buckets[i]
-  if b.cost > 0 then
+  if b.cost > 0 and not b.lost then
     if b.used > 0 then
       b.algorithm.store(b, reset(b))
     elseif b.stored then

@@ -5,16 +5,11 @@
 -- Reply       an integer a charge: 1 its holder still held all that it asks for, and does so for another period, 0 not;
 --             or an error, before anything was written
 
-local now = clock()
-if not now then
-  return no_time()
-end
-
 local buckets, held = {}, {}
 for i = 1, #KEYS do
-  local b = bucket(i, now)
+  local b = bucket(i)
   if b.unreadable then
-    return unreadable()
+    return redis.error_reply(UNREADABLE)
   end
   buckets[i], held[i] = b, b.own == b.cost and 1 or 0
 end

@@ -15,12 +15,16 @@
 -- before them, and after them comes one that ends at the total base + used and has the time mark.
 
 function algorithms.sl()
+  local function element(b, index)
+    return integer(b, redis.call('LINDEX', b.key, index))
+  end
+
   local function total(b, i)
-    return integer(b, redis.call('LINDEX', b.key, 2 * i))
+    return element(b, string.format('%d', 2 * i))
   end
 
   local function time(b, i)
-    return integer(b, redis.call('LINDEX', b.key, 2 * i - 1))
+    return element(b, string.format('%d', 2 * i - 1))
   end
 
   -- Of a row of entries that far is true of from some entry on, from near to far: returns the last of which it is not
@@ -41,39 +45,32 @@ function algorithms.sl()
     return near, far
   end
 
-  -- Units taken within a tick share an entry, so that no log grows far beyond a million entries: a tick is a microsecond,
-  -- or a millionth of a period for more than a million units.
-  local function same_tick(b)
-    local tick = b.count > 1000000 and divup(b.period, 1000000) or 1
-    return b.mark - fmod(b.mark, tick) == b.now - fmod(b.now, tick)
-  end
-
   return {
     load = function(b)
       local length = redis.call('LLEN', b.key)
-      b.first, b.before, b.base = 1, 0, 0
+      b.entries, b.first, b.before, b.base = 0, 1, 0, 0
       if length == 0 then
         return
       end
-      local newest, out = (length - 1) / 2, b.now - b.period -- an entry of this time does not count
-      local oldest, ends = time(b, 1), integer(b, redis.call('LINDEX', b.key, -1))
-      b.mark, b.base = integer(b, redis.call('LINDEX', b.key, -2)), total(b, 0)
-      if fmod(length, 2) == 0 or newest == 0 or oldest > b.mark or b.base >= ends then
+      local oldest, newest, ends = element(b, '1'), (length - 1) / 2, element(b, '-1')
+      b.base, b.mark = element(b, '0'), element(b, '-2')
+      if fmod(length, 2) == 0 or b.base >= ends or oldest > b.mark then
         b.unreadable = true
         return
       end
-      b.stored, b.before = true, newest - 1
+      b.stored, b.entries, b.before = true, newest, newest - 1
+      local out = now - b.period -- an entry of this time does not count
       if b.mark <= out then
-        b.first, b.before, b.base, b.mark = newest + 1, newest, ends, b.now
+        b.first, b.before, b.base, b.mark = newest + 1, newest, ends, now
       elseif oldest <= out then
         local last
         last, b.first = edge(1, newest, function(i) return time(b, i) > out end)
         b.base = total(b, last)
       end
       b.used = ends - b.base
-      if b.mark > b.now then
-        local after = edge(newest, b.first - 1, function(i) return time(b, i) <= b.now end)
-        b.before, b.mark, b.ahead = after - 1, b.now, true
+      if b.mark > now then
+        local after = edge(newest, b.first - 1, function(i) return time(b, i) <= now end)
+        b.before, b.mark, b.ahead = after - 1, now, true
       end
     end,
 
@@ -85,14 +82,17 @@ function algorithms.sl()
           at = time(b, i)
         end
       end
-      return at + b.period - b.now
+      return at + b.period - now
     end,
 
+    -- Units taken within a tick share an entry, so that no log grows far beyond a million entries: a tick is a microsecond,
+    -- or a millionth of a period for more than a million units.
     take = function(b)
-      if b.used > 0 and not same_tick(b) then
+      local tick = b.count > 1000000 and divup(b.period, 1000000) or 1
+      if b.used > 0 and b.mark - fmod(b.mark, tick) < now - fmod(now, tick) then
         b.before = b.before + 1
       end
-      b.mark = b.now
+      b.mark = now
     end,
 
     -- The newest units come back first: those of the call that was admitted last.
@@ -107,12 +107,12 @@ function algorithms.sl()
 
     store = function(b, microseconds)
       local mark, ends = string.format('%d', b.mark), string.format('%d', b.base + b.used)
-      if b.stored then
-        redis.call('LTRIM', b.key, 2 * (b.first - 1), 2 * b.before)
-        redis.call('RPUSH', b.key, mark, ends)
-      else
-        redis.call('RPUSH', b.key, 0, mark, ends)
+      if b.first > 1 or b.before < b.entries then
+        redis.call('LTRIM', b.key, string.format('%d', 2 * (b.first - 1)), string.format('%d', 2 * b.before))
+      elseif b.entries == 0 then
+        redis.call('RPUSH', b.key, '0')
       end
+      redis.call('RPUSH', b.key, mark, ends)
       redis.call('PEXPIRE', b.key, ttl(microseconds))
     end,
   }

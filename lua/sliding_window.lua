@@ -9,7 +9,7 @@
 function algorithms.sw()
   -- The units that the previous window still counts for, rounded up.
   local function weight(b)
-    local whole, rest = muldiv(b.period - fmod(b.now, b.period), b.part, b.period)
+    local whole, rest = muldiv(b.period - fmod(now, b.period), b.part, b.period)
     if rest > 0 then
       return whole + 1
     end
@@ -33,16 +33,16 @@ function algorithms.sw()
 
     -- From here on used is that of both windows.
     open = function(b)
-      local start = b.now - fmod(b.now, b.period)
+      local start = now - fmod(now, b.period)
       elapsed(b)
       if b.mark < start then
         b.part, b.used = b.mark >= start - b.period and b.used or 0, 0
       end
-      b.mark, b.used = b.now, b.used + weight(b)
+      b.mark, b.used = now, b.used + weight(b)
     end,
 
     wait = function(b, n)
-      local ends = b.period - fmod(b.now, b.period)
+      local ends = b.period - fmod(now, b.period)
       local current, keep = b.used - weight(b), b.used - n
       if keep >= current then
         return ends - muldiv(b.period, keep - current, b.part)

@@ -1,6 +1,6 @@
 -- Take: charges every bucket, or none if one of them refuses, at one instant.
 --
--- KEYS, ARGV  the charges, see bucket.lua
+-- KEYS, ARGV  the charges, see bucket.lua; after them "refused" if a limit on another server refuses the call
 -- Reply       three integers a charge:
 --               retry      0 it is admitted, -1 it never can be, above 0 the microseconds after which it would be;
 --                          below -1 it is admitted and has to wait for its turn, for -1 - retry microseconds
@@ -12,23 +12,18 @@
 -- future, which a clock that was set back leaves behind, is moved to the present, as is a leaky bucket that holds more
 -- than it can. Otherwise nothing would come back until the clock is where it was.
 
-local now = clock()
-if not now then
-  return no_time()
-end
-
-local buckets, waits, refused = {}, {}, false
+local buckets, refused = {}, ARGV[7 * #KEYS + 1] == 'refused'
 for i = 1, #KEYS do
-  local b = bucket(i, now)
-  local wait = retry(b)
+  local b = bucket(i)
+  b.retry = retry(b)
   if b.unreadable then
-    return unreadable()
+    return redis.error_reply(UNREADABLE)
   end
-  buckets[i], waits[i] = b, wait
-  refused = refused or wait > 0 or wait == -1
+  buckets[i] = b
+  refused = refused or b.retry > 0 or b.retry == -1
 end
 
-local reply = {}
+local reply = { 0, 0, 0 } -- made to measure for one charge
 for i = 1, #KEYS do
   local b = buckets[i]
   local takes = not refused and b.cost > 0
@@ -44,6 +39,6 @@ for i = 1, #KEYS do
   elseif refused and b.stored then
     extend(b, rest)
   end
-  answer(reply, b, waits[i], rest)
+  answer(reply, i, b, rest)
 end
 return reply

@@ -2,7 +2,7 @@
 -- functions more, which call nothing of Redis:
 --
 --   read(text)  returns the stored used, mark and part, or nil if the text is not one that it writes
---   open(b)     brings the state forward to b.now
+--   open(b)     brings the state forward to now
 --   text(b)     returns what to store, at most 44 bytes: Redis keeps such a string in one piece with its header
 
 local function load_text(b)
@@ -19,7 +19,7 @@ local function load_text(b)
   b.stored, b.used, b.mark, b.part = true, used, mark, part
   b.algorithm.open(b)
   if b.used <= 0 then
-    b.used, b.mark, b.part = 0, b.now, 0
+    b.used, b.mark, b.part = 0, now, 0
   end
 end
 
@@ -29,8 +29,8 @@ end
 
 -- Returns the microseconds since the mark. One that lies in the future is moved to now.
 local function elapsed(b)
-  if b.mark > b.now then -- the server's clock was set back
-    b.mark, b.ahead = b.now, true
+  if b.mark > now then -- the server's clock was set back
+    b.mark, b.ahead = now, true
   end
-  return b.now - b.mark
+  return now - b.mark
 end

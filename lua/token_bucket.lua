@@ -16,16 +16,6 @@ local function refill_wait(b, n)
   return whole + divup(rest - b.part, b.count)
 end
 
--- Returns how many units come back within some time, 0 <= microseconds.
-local function refill(b, microseconds)
-  if b.interval then
-    local passed = b.now - b.mark + microseconds
-    return (passed - fmod(passed, b.period)) / b.period * b.count
-  end
-  local whole, rest = muldiv(microseconds, b.count, b.period)
-  return rest + b.part < b.period and whole or whole + 1
-end
-
 -- Returns the most units that can be out: the capacity, and what calls that wait as long as this one could have taken
 -- in advance. State does not say how long they would have waited.
 local function most_out(b)
@@ -50,8 +40,17 @@ local function give_turn(b)
   if not b.delay then
     return b.cost
   end
-  local debt = math.max(0, b.used - b.capacity)
-  local behind = math.max(0, debt - refill(b, b.delay))
+  local within, rest
+  if b.interval then
+    local passed = now - b.mark + b.delay
+    within = (passed - fmod(passed, b.period)) / b.period * b.count
+  else
+    within, rest = muldiv(b.delay, b.count, b.period)
+    if rest + b.part >= b.period then
+      within = within + 1
+    end
+  end
+  local behind = math.max(0, b.used - b.capacity - within)
   return math.max(0, b.cost - behind)
 end
 
@@ -75,7 +74,7 @@ function algorithms.tb()
       if b.interval then
         local spent = fmod(passed, period)
         b.used = b.used - (passed - spent) / period * b.count -- inexact only where it is far below zero
-        b.mark, b.part = b.now - spent, 0
+        b.mark, b.part = now - spent, 0
         return
       end
       local back, part = muldiv(passed, b.count, period)
@@ -83,12 +82,12 @@ function algorithms.tb()
       if part >= period then
         back, part = back + 1, part - period
       end
-      b.used, b.mark, b.part = b.used - back, b.now, part
+      b.used, b.mark, b.part = b.used - back, now, part
     end,
 
     wait = function(b, n)
       if b.interval then
-        return divup(n, b.count) * b.period - (b.now - b.mark)
+        return divup(n, b.count) * b.period - (now - b.mark)
       end
       return refill_wait(b, n)
     end,

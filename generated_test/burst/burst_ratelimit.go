@@ -46,7 +46,7 @@ func NewRateLimitedUploads(next Uploads, limiter *ratelimit.Limiter) *RateLimite
 			Limit:   ratelimit.Limit{Count: 10_000, Period: 48 * time.Hour, Burst: 20_000, Refill: ratelimit.Interval},
 			Cost:    4000,
 			Status:  503,
-			Message: "come \"back\" tomorrow",
+			Message: `come "back" tomorrow`,
 		}),
 		status: limiter.Guard("burst.Uploads.Status", ratelimit.Rule{
 			Key:   "burst.Uploads.Status",

@@ -39,6 +39,8 @@ const version = 2
 
 var zone = "eu"
 
+var zones = map[string]string{"{a}": "1", "(a)": "2"}
+
 func tenantOf(ctx context.Context) string { return ctx.Value(tenantKey{}).(string) }
 
 func first[T any](values []T, _ ...T) T { return values[0] }
@@ -62,6 +64,8 @@ type Keys interface {
 	Package(ctx context.Context, ids ...string) error
 	//ratelimit:key="{strings.TrimSpace(id)}: {n%10 == 3}:{-n}:{min(n, 5)}:{uint8(n)<<1}:{[]byte(id)}:{Level(n)}" count=1 time=1h
 	Operators(id string, n int) error
+	//ratelimit:key={zones["{a}"]}:{zones["(a)"]} count=1 time=1h
+	Braces() error
 	//ratelimit:key={ id }:{id}:{id+""}:{id + ""} count=1 time=1h name=twice
 	//ratelimit:key=other:{id} count=3 time=1h
 	Twice(id string) error

@@ -28,6 +28,7 @@ type RateLimitedKeys struct {
 	paths        *ratelimit.Guard
 	packageGuard *ratelimit.Guard
 	operators    *ratelimit.Guard
+	braces       *ratelimit.Guard
 	twice        *ratelimit.Guard
 }
 
@@ -64,12 +65,12 @@ func NewRateLimitedKeys(next Keys, limiter *ratelimit.Limiter) *RateLimitedKeys 
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 		}),
 		paths: limiter.Guard("keyexpressions.Keys.Paths", ratelimit.Rule{
-			Key:   "{req.Tenant}:{req.Region()}:{req.Grid[1][0]}:{req.Limits[\"x\"]}:{UserID(req.Tenant[:1])}",
+			Key:   `{req.Tenant}:{req.Region()}:{req.Grid[1][0]}:{req.Limits["x"]}:{UserID(req.Tenant[:1])}`,
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 		}),
 		packageGuard: limiter.Guard("keyexpressions.Keys.Package", ratelimit.Rule{
-			Key:   "{tenantOf(ctx)}:{zone}:{version}:{'x'}:{\"a)\" + zone}:{len(ids)}:{first(ids)}:{first[string](ids, \"b\")}",
+			Key:   `{tenantOf(ctx)}:{zone}:{version}:{'x'}:{"a)" + zone}:{len(ids)}:{first(ids)}:{first[string](ids, "b")}`,
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 		}),
@@ -78,10 +79,15 @@ func NewRateLimitedKeys(next Keys, limiter *ratelimit.Limiter) *RateLimitedKeys 
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 		}),
+		braces: limiter.Guard("keyexpressions.Keys.Braces", ratelimit.Rule{
+			Key:   `{zones["(a)"]}:{zones["(a)"]'}`,
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+		}),
 		twice: limiter.Guard(
 			"keyexpressions.Keys.Twice",
 			ratelimit.Rule{
-				Key:   "{id}:{id}:{id + \"\"}:{id + \"\"}",
+				Key:   `{id}:{id}:{id + ""}:{id + ""}`,
 				Name:  "twice",
 				Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 			},
@@ -222,6 +228,18 @@ func (k *RateLimitedKeys) Operators(id string, n int) error {
 		return err
 	}
 	return k.next.Operators(id, n)
+}
+
+// Braces calls [Keys.Braces], at most once per 1h for each zones["{a}"] and zones["(a)"] (token bucket).
+func (k *RateLimitedKeys) Braces() error {
+	if err := k.braces.Allow(
+		context.Background(),
+		ratelimit.String(zones["{a}"]),
+		ratelimit.String(zones["(a)"]),
+	); err != nil {
+		return err
+	}
+	return k.next.Braces()
 }
 
 // Twice calls [Keys.Twice], within all of these limits:

@@ -20,6 +20,7 @@ func (k *keys) Blank(string, int, int) error                     { return nil }
 func (k *keys) Paths(Request) error                              { return nil }
 func (k *keys) Package(_ context.Context, ids ...string) error   { k.Add("Package", ids); return nil }
 func (k *keys) Operators(string, int) error                      { return nil }
+func (k *keys) Braces() error                                    { return nil }
 func (k *keys) Twice(id string) error                            { return nil }
 
 func TestKeys(t *testing.T) {
@@ -45,6 +46,7 @@ func TestKeys(t *testing.T) {
 		}, "Acme:acme:4:9:A"},
 		{func() error { return k.Package(ctx, "i", "j") }, "acme:eu:2:120:a%7Deu:2:i:i"},
 		{func() error { return k.Operators(" a ", 13) }, "a: true:-13:5:26: a :13"},
+		{func() error { return k.Braces() }, "1:2"},
 		{func() error { return k.Twice("a") }, "a:a:a:a"},
 	} {
 		if got := limittest.Key(t, 2, test.call); got != test.want {

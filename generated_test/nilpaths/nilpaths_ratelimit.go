@@ -64,7 +64,7 @@ func NewRateLimitedService(next Service, limiter *ratelimit.Limiter) *RateLimite
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 		}),
 		indexes: limiter.Guard("nilpaths.Service.Indexes", ratelimit.Rule{
-			Key:   "{req.Parts[0]}:{req.Parts[n]}:{req.Names[\"x\"].ID}:{req.Pair[1]}",
+			Key:   `{req.Parts[0]}:{req.Parts[n]}:{req.Names["x"].ID}:{req.Pair[1]}`,
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 		}),

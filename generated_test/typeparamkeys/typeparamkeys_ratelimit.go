@@ -41,13 +41,13 @@ func NewRateLimitedCache[K Name, N Number, W Word, B ~[]byte, S fmt.Stringer, V 
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 		}),
 		put: limiter.Guard("typeparamkeys.Cache.Put", ratelimit.Rule{
-			Key:     "{p.Key}:{p.Other.Key}:{keyOf(p)}:{string(K(\"k\"))}:{len(b)}",
+			Key:     `{p.Key}:{p.Other.Key}:{keyOf(p)}:{string(K("k"))}:{len(b)}`,
 			Name:    "1h",
 			Limit:   ratelimit.Limit{Count: 1, Period: time.Hour},
 			CostArg: true,
 		}),
 		several: limiter.Guard("typeparamkeys.Cache.Several", ratelimit.Rule{
-			Key:   "{keys[0]}:{all[\"x\"]}:{b[0]}",
+			Key:   `{keys[0]}:{all["x"]}:{b[0]}`,
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 		}),

@@ -1,7 +1,6 @@
 package generate
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -9,101 +8,68 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/internal/parse"
 )
 
-// asks are the expressions of a method's limits, those with one text being one.
-type asks struct {
-	parts   []*expression          // of keys, in the order in which the limits name them first
-	names   map[string]string      // of parts to the runtime, by their texts
-	known   map[string]*expression // all, by attribute and text
-	costs   []ask
-	skips   []ask
-	refunds []ask
-}
+// asks are the expressions of a method's limits: parts of keys in the order in which the limits name them first, and the
+// others in the order of the limits.
+type asks []ask
 
-// ask is an expression, and the names of the limits that it is for.
+// ask is an expression, and the names of the limits that it is for, which have it in one attribute.
 type ask struct {
 	*expression
 	limits []string
+	name   string // of a part of a key, to the runtime
 }
 
 // asks checks the expressions of the method's limits. One that has mistakes is missing from the result.
 func (b *builder) asks(m *method) asks {
-	found := asks{names: map[string]string{}, known: map[string]*expression{}}
-	check := func(l *parse.Limit, attr string, source *annotations.Expr) (e *expression, isNew bool) {
-		at := askKey(attr, source)
-		if e := found.known[at]; e != nil { // or else its mistakes are reported here, too
-			return e, false
-		}
-		found.known[at] = b.expression(m, l, attr, source)
-		return found.known[at], true
-	}
-	add := func(to *[]ask, l *parse.Limit, attr string, source *annotations.Expr) {
+	var found asks
+	add := func(l *parse.Limit, attr string, source *annotations.Expr) {
 		if source == nil {
 			return
 		}
-		e, isNew := check(l, attr, source)
-		if isNew && e != nil {
-			*to = append(*to, ask{expression: e})
-		}
-		for i := range *to {
-			if (*to)[i].expression == e {
-				(*to)[i].limits = append((*to)[i].limits, l.Name)
+		known := found.find(attr, source)
+		if known == nil {
+			e := b.expression(m, l, attr, source)
+			if e == nil {
+				return
 			}
+			found = append(found, ask{expression: e, name: found.partName(e.text)})
+			known = &found[len(found)-1]
 		}
+		known.limits = append(known.limits, l.Name)
 	}
 	for _, l := range m.Limits {
 		if l.Key != nil {
 			for _, part := range l.Key.Parts {
-				if part.Expr == nil {
-					continue
-				}
-				if e, isNew := check(l, "key", part.Expr); isNew && e != nil {
-					found.parts = append(found.parts, e)
-					found.name(e.text)
-				}
+				add(l, "key", part.Expr)
 			}
 		}
-		add(&found.costs, l, "cost", l.CostExpr)
-		add(&found.skips, l, "skip", l.Skip)
-		add(&found.refunds, l, "refund", l.Refund)
+		add(l, "cost", l.CostExpr)
+		add(l, "skip", l.Skip)
+		add(l, "refund", l.Refund)
 	}
 	return found
 }
 
-// each returns asks of one expression each.
-func (a *asks) each() []asks {
-	var each []asks
-	for _, e := range a.parts {
-		each = append(each, asks{parts: []*expression{e}})
-	}
-	for i := range a.costs {
-		each = append(each, asks{costs: a.costs[i : i+1]})
-	}
-	for i := range a.skips {
-		each = append(each, asks{skips: a.skips[i : i+1]})
-	}
-	for i := range a.refunds {
-		each = append(each, asks{refunds: a.refunds[i : i+1]})
-	}
-	return each
+// of returns the expressions of an attribute.
+func (as asks) of(attr string) []ask {
+	return slices.DeleteFunc(slices.Clone(as), func(a ask) bool { return a.attr != attr })
 }
 
-// first returns an expression, of which there must be one.
-func (a *asks) first() *expression {
-	for _, some := range [][]ask{a.costs, a.skips, a.refunds} {
-		if len(some) > 0 {
-			return some[0].expression
-		}
+// find returns the expression of an attribute with the text that the source has, or nil.
+func (as asks) find(attr string, source *annotations.Expr) *ask {
+	text := exprText(source)
+	i := slices.IndexFunc(as, func(a ask) bool { return a.attr == attr && a.text == text })
+	if i < 0 {
+		return nil
 	}
-	return a.parts[0]
+	return &as[i]
 }
 
-func askKey(attr string, source *annotations.Expr) string { return attr + ":" + exprText(source) }
-
-// name gives a part a name of its own, without braces.
-func (a *asks) name(text string) {
+// partName returns the name of a part to the runtime: its text, but without braces, and not that of another part.
+func (as asks) partName(text string) string {
 	name := strings.NewReplacer("{", "(", "}", ")").Replace(text)
-	for slices.Contains(slices.Collect(maps.Values(a.names)), name) {
+	for slices.ContainsFunc(as, func(a ask) bool { return a.attr == "key" && a.name == name }) {
 		name += "'"
 	}
-	a.names[text] = name
+	return name
 }

@@ -15,7 +15,7 @@ func (m *method) body() []jen.Code {
 		return append(m.allow(), m.forward())
 	}
 	statements := append(m.begin(), jen.Defer().Id(m.call).Dot("End").Call())
-	if len(m.asks.refunds) == 0 {
+	if !m.refundable() {
 		return append(statements, m.forward())
 	}
 	statements = append(statements, m.callNext())

@@ -8,9 +8,6 @@ import (
 	"github.com/dave/jennifer/jen"
 )
 
-// A condition made of others by &&, || and ! is one for as long as Go would go on evaluating it. Where one of the others
-// meets a nil pointer, neither it nor its negation holds.
-
 // isLogical reports whether an expression is made of conditions.
 func isLogical(e ast.Expr) bool {
 	switch e := ast.Unparen(e).(type) {
@@ -57,7 +54,8 @@ func dual(op token.Token) token.Token {
 	return token.LAND
 }
 
-// condition is the code of one.
+// condition is the code of a bool that may be made of others by &&, || and !. One of those that meets a nil pointer does not
+// hold, and neither does its negation.
 type condition struct {
 	code  *jen.Statement
 	op    token.Token      // LAND or LOR if that is its outermost operator

@@ -51,7 +51,7 @@ func (m *method) ruleKey(l *parse.Limit) string {
 		if part.Expr == nil {
 			return partText(part)
 		}
-		return "{" + m.asks.names[exprText(part.Expr)] + "}"
+		return "{" + m.asks.find("key", part.Expr).name + "}"
 	})
 }
 
@@ -82,7 +82,7 @@ func (m *method) guardCall() *jen.Statement {
 // rule is the limit as a composite literal, without the fields that are zero.
 func (m *method) rule(l *parse.Limit) *jen.Statement {
 	fields := []jen.Code{
-		field("Key", jen.Lit(m.ruleKey(l))),
+		field("Key", text(m.ruleKey(l))),
 		field("Name", jen.Lit(l.Name)),
 		field("Limit", limit(l)),
 	}
@@ -107,7 +107,7 @@ func (m *method) rule(l *parse.Limit) *jen.Statement {
 		fields = append(fields, field("Status", jen.Lit(l.Status)))
 	}
 	if l.Message != "" {
-		fields = append(fields, field("Message", jen.Lit(l.Message)))
+		fields = append(fields, field("Message", text(l.Message)))
 	}
 	return jen.Qual(runtimePath, "Rule").Add(literal(fields...))
 }
@@ -125,6 +125,14 @@ func limit(l *parse.Limit) *jen.Statement {
 		fields = append(fields, field("Refill", jen.Qual(runtimePath, "Interval")))
 	}
 	return jen.Qual(runtimePath, "Limit").Values(fields...)
+}
+
+// text is a string literal, in the quotes that need no escapes if it has quotes of its own.
+func text(s string) *jen.Statement {
+	if strings.ContainsAny(s, `"\`) && strconv.CanBackquote(s) {
+		return jen.Op("`" + s + "`")
+	}
+	return jen.Lit(s)
 }
 
 func field(name string, value jen.Code) jen.Code { return jen.Id(name).Op(":").Add(value) }

@@ -94,6 +94,9 @@ func (w *lowering) value(e ast.Expr) *jen.Statement {
 	case *ast.SliceExpr:
 		return w.slice(e)
 	case *ast.UnaryExpr:
+		if isLogical(e) {
+			return w.logical(e)
+		}
 		return jen.Op(e.Op.String()).Add(w.value(e.X))
 	case *ast.BinaryExpr:
 		return w.binary(e)

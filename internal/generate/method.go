@@ -53,7 +53,10 @@ func (b *builder) method(d *decorator, m *parse.Method) *method {
 func (m *method) limited() bool { return len(m.Limits) > 0 }
 
 // begins reports whether a call may hold something until it ends: slots, or units that may be given back.
-func (m *method) begins() bool { return m.leases() || len(m.asks.refunds) > 0 }
+func (m *method) begins() bool { return m.leases() || m.refundable() }
+
+// refundable reports whether what a call has taken may be given back.
+func (m *method) refundable() bool { return len(m.asks.of("refund")) > 0 }
 
 // leases reports whether a call holds slots.
 func (m *method) leases() bool {
@@ -70,13 +73,12 @@ func (m *method) survey() {
 	m.params = mapEach(m.sig.Params().Len(), func(int) string { return "param" })
 	m.results = mapEach(m.sig.Results().Len(), func(int) string { return "result" })
 	p := m.decorator.newPrinter(nil)
-	for _, alone := range all.each() {
-		m.asks = alone
+	for i, a := range all {
+		m.asks = all[i : i+1]
 		m.question(p, scope{})
 		m.refunds(p, scope{})
 		if len(p.problems) > 0 {
-			e := alone.first()
-			e.refuse(e.node.Pos(), p.problems[0]+m.decorator.elsewhere(e))
+			a.refuse(a.node.Pos(), p.problems[0]+m.decorator.elsewhere(a.expression))
 			p.problems = nil
 		}
 	}
@@ -102,7 +104,7 @@ func (m *method) variable(v variable) string {
 // imports returns the paths of the packages that the method's body cannot do without.
 func (m *method) imports() []string {
 	paths := slices.Sorted(maps.Keys(m.packages))
-	if len(m.asks.parts)+len(m.asks.costs)+len(m.asks.skips) > 0 {
+	if slices.ContainsFunc(m.asks, func(a ask) bool { return a.attr != "refund" }) {
 		paths = append(paths, runtimePath)
 	}
 	if m.limited() && m.context.param < 0 {
@@ -186,7 +188,7 @@ func (m *method) nameLocals(avoid scope) {
 	if m.begins() {
 		m.call = taken.pick("call", "admitted")
 	}
-	if len(m.asks.refunds) > 0 {
+	if m.refundable() {
 		m.nameResults(taken)
 	}
 	m.zeros = m.zeroValues(hiding, taken)

@@ -2,6 +2,8 @@ package generate
 
 import (
 	"go/ast"
+	"go/types"
+	"strconv"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -15,8 +17,8 @@ type question struct {
 
 // lowering returns a lowering of one of the method's expressions. Its variables are called like none of the taken names.
 // What the context comes from is never nil: every call needs it.
-func (m *method) lowering(e *expression, p *printer, taken scope) *lowering {
-	w := &lowering{expression: e, m: m, p: p, taken: union(taken), known: newFacts(), serial: new(int)}
+func (m *method) lowering(a ask, p *printer, taken scope) *lowering {
+	w := &lowering{expression: a.expression, m: m, p: p, taken: union(taken), known: newFacts(), serial: new(int)}
 	if i := m.context.param; i >= 0 {
 		w.known.add(fact{text: variable{index: i}.name(m.sig) + " != nil"})
 	}
@@ -27,10 +29,10 @@ func (m *method) lowering(e *expression, p *printer, taken scope) *lowering {
 func (m *method) question(p *printer, taken scope) question {
 	var q question
 	m.addParts(&q, p, taken)
-	for _, a := range m.asks.costs {
+	for _, a := range m.asks.of("cost") {
 		q.add("Cost", a, m.cost(&q, a, p, taken))
 	}
-	for _, a := range m.asks.skips {
+	for _, a := range m.asks.of("skip") {
 		q.add("SkipIf", a, m.skip(&q, a, p, taken))
 	}
 	return q
@@ -52,16 +54,16 @@ func (m *method) addParts(q *question, p *printer, taken scope) {
 		assign []jen.Code
 	}
 	var groups []group
-	for _, e := range m.asks.parts {
-		w := m.lowering(e, p, taken)
+	for _, a := range m.asks.of("key") {
+		w := m.lowering(a, p, taken)
 		arg := w.hole()
 		if len(w.steps) == 0 {
 			q.args = append(q.args, arg)
 			continue
 		}
-		base := variableName(e.node)
+		base := variableName(a.node)
 		name := jen.Id(taken.pick(base, strings.TrimSuffix(base+"Part", "partPart"), "part"))
-		w = m.lowering(e, p, taken) // whose variables have other names now
+		w = m.lowering(a, p, taken) // whose variables have other names now
 		assign := jen.Add(name).Op("=").Add(w.hole())
 		q.args = append(q.args, name)
 		asked := textOf(w.steps)
@@ -110,7 +112,7 @@ func (w *lowering) hole() *jen.Statement {
 
 // convert returns the code of an expression as a value of a predeclared type.
 func (w *lowering) convert(name string, e ast.Expr) *jen.Statement {
-	if t := w.typ(e); t.String() == name || isUntyped(t) {
+	if t := types.Unalias(w.typ(e)); t.String() == name || isUntyped(t) {
 		return w.value(e)
 	}
 	if name == "[]byte" {
@@ -121,13 +123,13 @@ func (w *lowering) convert(name string, e ast.Expr) *jen.Statement {
 
 // cost returns the cost of a call. It is 1, as that of other calls, where a pointer on the path is nil.
 func (m *method) cost(q *question, a ask, p *printer, taken scope) *jen.Statement {
-	w := m.lowering(a.expression, p, taken)
+	w := m.lowering(a, p, taken)
 	value := w.convert("int64", w.node)
 	if len(w.steps) == 0 && len(a.limits) == 1 {
 		return value
 	}
 	name := taken.pick("cost")
-	w = m.lowering(a.expression, p, taken)
+	w = m.lowering(a, p, taken)
 	value = w.convert("int64", w.node)
 	if len(w.steps) == 0 {
 		q.before = append(q.before, jen.Id(name).Op(":=").Add(value))
@@ -140,31 +142,31 @@ func (m *method) cost(q *question, a ask, p *printer, taken scope) *jen.Statemen
 
 // skip returns the condition under which limits are not asked. It is false where a pointer on the path is nil.
 func (m *method) skip(q *question, a ask, p *printer, taken scope) *jen.Statement {
-	w := m.lowering(a.expression, p, taken)
+	w := m.lowering(a, p, taken)
 	c, isInline := w.condition(w.node, false)
-	if isInline && len(a.limits) == 1 && !m.isLong(c.code) {
+	if isInline && len(a.limits) == 1 && !m.isLong(a, c.code) {
 		return c.code
 	}
 	name := taken.pick("skip")
-	w = m.lowering(a.expression, p, taken)
+	w = m.lowering(a, p, taken)
 	q.before = append(q.before, w.declare(name, w.node)...)
 	return jen.Id(name)
 }
 
 // isLong reports whether a condition is better read in a line of its own.
-func (m *method) isLong(code *jen.Statement) bool {
-	return len("        ratelimit.SkipIf(, ),")+len(m.Limits[0].Name)+len(m.decorator.text(code)) > lineWidth
+func (m *method) isLong(a ask, code *jen.Statement) bool {
+	return len("        ratelimit.SkipIf(, ),")+len(strconv.Quote(a.limits[0]))+len(m.decorator.text(code)) > lineWidth
 }
 
 // refunds returns the statements that give back what calls have taken.
 func (m *method) refunds(p *printer, taken scope) []jen.Code {
 	var statements []jen.Code
-	for _, a := range m.asks.refunds {
+	for _, a := range m.asks.of("refund") {
 		back := make([]jen.Code, len(a.limits))
 		for i, name := range a.limits {
 			back[i] = jen.Id(m.call).Dot("Refund").Call(jen.Lit(name))
 		}
-		w := m.lowering(a.expression, p, taken)
+		w := m.lowering(a, p, taken)
 		if c, ok := w.condition(w.node, false); ok {
 			statements = append(statements, jen.If(c.code).Block(back...))
 			continue
@@ -175,7 +177,7 @@ func (m *method) refunds(p *printer, taken scope) []jen.Code {
 			continue
 		}
 		name := taken.pick("refund")
-		w = m.lowering(a.expression, p, taken)
+		w = m.lowering(a, p, taken)
 		statements = append(statements, w.declare(name, w.node)...)
 		statements = append(statements, jen.If(jen.Id(name)).Block(back...))
 	}

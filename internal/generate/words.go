@@ -88,7 +88,7 @@ func (m *method) limitWords(l *parse.Limit) string {
 
 // exprWords is an expression as it reads in the method: with the names that parameters and results have there.
 func (m *method) exprWords(attr string, source *annotations.Expr) string {
-	e := m.asks.known[askKey(attr, source)]
+	e := m.asks.find(attr, source)
 	node := source.Syntax(token.NewFileSet())
 	fresh := identsOf(node)
 	for i, name := range identsOf(e.node) {

@@ -3,14 +3,17 @@ package memlimit
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
 
-// BenchmarkTake models a decision whose key is at hand, on one hot key and on many in random order. All are allowed.
+// BenchmarkTake models a decision whose key is at hand, on one hot key and on many in random order. All are allowed. Of
+// concurrency it is a holder that takes again what it has.
 func BenchmarkTake(b *testing.B) {
 	limits := []struct {
 		name  string
@@ -18,21 +21,24 @@ func BenchmarkTake(b *testing.B) {
 	}{
 		{"token-bucket", ratelimit.Limit{Count: 1000, Period: time.Hour, Burst: 500_000_000}},
 		{"fixed-window", ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 1_000_000_000, Period: time.Hour}},
+		{"sliding-log", ratelimit.Limit{Algorithm: ratelimit.SlidingLog, Count: 1_000_000_000, Period: time.Hour}},
 		{"sliding-window", ratelimit.Limit{Algorithm: ratelimit.SlidingWindow, Count: 1_000_000_000, Period: time.Hour}},
 		{"leaky-bucket", ratelimit.Limit{Algorithm: ratelimit.LeakyBucket, Count: 1000, Period: time.Hour, Burst: 500_000_000}},
+		{"concurrency", ratelimit.Limit{Algorithm: ratelimit.Concurrency, Count: 1, Period: time.Hour}},
 	}
 	for _, l := range limits {
 		for _, keys := range []int{1, 100_000} {
 			b.Run(l.name+"/keys="+strconv.Itoa(keys), func(b *testing.B) { benchmarkTake(b, l.limit, keys) })
 		}
 	}
+	b.Run("token-bucket/max/keys=100000", func(b *testing.B) { benchmarkTake(b, limits[0].limit, 100_000, MaxKeys(200_000)) })
 }
 
-func benchmarkTake(b *testing.B, limit ratelimit.Limit, keys int) {
-	store := New()
+func benchmarkTake(b *testing.B, limit ratelimit.Limit, keys int, opts ...Option) {
+	store := New(opts...)
 	charges := make([][]ratelimit.Charge, keys)
 	for i := range charges {
-		charges[i] = []ratelimit.Charge{{Key: []byte("user:" + strconv.Itoa(i)), Name: "1s", Limit: limit, Cost: 1}}
+		charges[i] = []ratelimit.Charge{{Key: []byte("user:" + strconv.Itoa(i)), Name: "1s", Limit: limit, Cost: 1, Holder: "holder"}}
 	}
 	order := make([]int, 1<<16)
 	for i := range order {
@@ -55,5 +61,98 @@ func benchmarkTake(b *testing.B, limit ratelimit.Limit, keys int) {
 	}
 	if n := store.Len(); n > keys || n < min(keys, b.N)/3 {
 		b.Fatalf("%d buckets: want those of the keys that were drawn from %d", n, keys)
+	}
+}
+
+// P04: BenchmarkNewKey models callers that nobody has seen before, while many others are known: each has a bucket of its
+// own for a millisecond. At the most that there is room for, another must go for each.
+func BenchmarkNewKey(b *testing.B) {
+	for _, live := range []int{1000, 100_000, 1_000_000} {
+		b.Run("live="+strconv.Itoa(live), func(b *testing.B) {
+			store := benchmarkNewKey(b, live)
+			if n := store.Len(); n <= live || store.Evicted() > 0 {
+				b.Fatalf("%d buckets, %d evicted: want all %d that were there, and none", n, store.Evicted(), live)
+			}
+		})
+		b.Run("max="+strconv.Itoa(live), func(b *testing.B) {
+			store := benchmarkNewKey(b, live, MaxKeys(live))
+			if n := store.Len(); n > live || n < live*9/10 {
+				b.Fatalf("%d buckets: want %d, or nearly", n, live)
+			}
+		})
+	}
+}
+
+func benchmarkNewKey(b *testing.B, live int, opts ...Option) *Store {
+	store := New(opts...)
+	ctx, results := context.Background(), make([]ratelimit.Result, 1)
+	charges := []ratelimit.Charge{{Name: "1s", Cost: 1, Limit: ratelimit.Limit{Count: 5, Period: time.Hour}}}
+	call := func(kind string, i int) {
+		charges[0].Key = strconv.AppendInt(append(charges[0].Key[:0], kind...), int64(i), 10)
+		if err := store.Take(ctx, charges, results); err != nil || !results[0].Allowed {
+			b.Fatal(err, results[0])
+		}
+	}
+	for i := range live {
+		call("live:", i)
+	}
+	charges[0].Limit.Period = 5 * time.Millisecond // a token is back after one
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		call("new:", i)
+	}
+	b.StopTimer()
+	return store
+}
+
+// P01: BenchmarkWhileSweeping models busy callers while a million buckets of others leave. It reports the latency that one
+// call in a thousand exceeds, and the longest, which on few cores is that of goroutines taking turns.
+func BenchmarkWhileSweeping(b *testing.B) {
+	const goroutines, others = 8, 1_000_000
+	for _, expired := range []bool{false, true} {
+		b.Run("expired="+strconv.FormatBool(expired), func(b *testing.B) {
+			store, ctx := New(), context.Background()
+			limit := ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 1_000_000_000, Period: time.Hour}
+			other := limit
+			if expired {
+				other.Count, other.Period = 1, 3*time.Second // in which all of them come
+			}
+			for i := range others {
+				charges := []ratelimit.Charge{{Key: []byte("other:" + strconv.Itoa(i)), Name: "1s", Limit: other, Cost: 1}}
+				if err := store.Take(ctx, charges, make([]ratelimit.Result, 1)); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if expired {
+				time.Sleep(other.Period)
+			}
+			if n := store.Len(); n != others {
+				b.Fatalf("%d buckets: want those of all %d others", n, others)
+			}
+			latencies := make([][]time.Duration, goroutines)
+			b.ResetTimer()
+			var wg sync.WaitGroup
+			for g := range goroutines {
+				wg.Go(func() {
+					charges := []ratelimit.Charge{{Key: []byte("busy:" + strconv.Itoa(g)), Name: "1s", Limit: limit, Cost: 1}}
+					results := make([]ratelimit.Result, 1)
+					for range b.N/goroutines + 1 {
+						before := time.Now()
+						if err := store.Take(ctx, charges, results); err != nil || !results[0].Allowed {
+							b.Error(err, results[0])
+						}
+						latencies[g] = append(latencies[g], time.Since(before))
+					}
+				})
+			}
+			wg.Wait()
+			b.StopTimer()
+			all := slices.Sorted(slices.Values(slices.Concat(latencies...)))
+			b.ReportMetric(float64(all[len(all)*999/1000]), "p99.9-ns")
+			b.ReportMetric(float64(all[len(all)-1]), "max-ns")
+			if n := store.Len(); expired && n > max(0, others-b.N)+others/100 {
+				b.Fatalf("%d buckets of others are left after %d calls", n, b.N)
+			}
+		})
 	}
 }

@@ -192,18 +192,18 @@ func TestRefundGoesOnWhenALeaseIsLost(t *testing.T) {
 func TestLeasesGiveTheirMemoryBack(t *testing.T) {
 	const holders = 100_000
 	synctest.Test(t, func(t *testing.T) {
-		before := heap()
+		before := heapSize()
 		store := New()
 		for i := range holders {
 			if r := take(t, store, slots(fmt.Sprint("holder-", i), holders, 1, time.Minute)); !r.Allowed {
 				t.Fatalf("holder %d: %+v", i, r)
 			}
 		}
-		full := heap() - before
+		full := heapSize() - before
 		for i := range holders - 10 {
 			refund(t, store, slots(fmt.Sprint("holder-", i), holders, 1, time.Minute))
 		}
-		if left := heap() - before; left > full/20 {
+		if left := heapSize() - before; left > full/20 {
 			t.Errorf("%d bytes are left of %d", left, full)
 		}
 		if r := peek(t, store, slots("", holders, 1, time.Minute)); r.Remaining != holders-10 {

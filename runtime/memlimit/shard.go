@@ -13,6 +13,8 @@ type shard struct {
 	mu      sync.Mutex
 	index   map[string]int32 // the entry of a bucket by its name
 	entries []entry
+	room    *room     // nil if there is no end of it
+	evicted uint64    // how many entries were forgotten before they had expired
 	cursor  int       // the entry that is swept next
 	calls   uint32    // how many calls have locked the shard, over and over from 0
 	_       [128]byte // keeps the next shard out of the cache lines of this one
@@ -38,6 +40,7 @@ type visit struct {
 	over       bool   // see bucket.at
 	retry      int64  // see bucket.decide
 	delay      int64  // see bucket.decide
+	reset      int64  // see bucket.reset
 }
 
 // open looks the bucket up.
@@ -67,20 +70,27 @@ func (v *visit) refund(now int64) (held bool) {
 	return held
 }
 
+// settle works out when the bucket, as it now stands, is as new.
+func (v *visit) settle(now int64) { v.reset = v.bucket.reset(now, &v.limit) }
+
 // save keeps the bucket as it now stands, until it is as new.
-func (v *visit) save(names []byte, now, reset int64) {
-	if v.index < 0 {
-		v.index = v.shard.add(string(names[v.start:v.end]))
-	}
+func (v *visit) save(now int64) {
 	e := &v.shard.entries[v.index]
-	e.bucket, e.expires = v.bucket.kept(now, &v.limit), now+reset
+	e.bucket, e.expires = v.bucket.kept(now, &v.limit), now+v.reset
 }
 
 // extend keeps the bucket for longer if its limit has become slower since it was saved.
-func (v *visit) extend(expires int64) {
+func (v *visit) extend(now int64) {
 	if v.index >= 0 {
 		e := &v.shard.entries[v.index]
-		e.expires = max(e.expires, expires)
+		e.expires = max(e.expires, now+v.reset)
+	}
+}
+
+// touch says that the bucket was used.
+func (v *visit) touch() {
+	if s := v.shard; s.room != nil && v.index >= 0 {
+		s.room.touch(v.index, v.standing(), s.entries[v.index].expires)
 	}
 }
 
@@ -90,13 +100,13 @@ func (v *visit) remove() {
 	}
 }
 
-func (v *visit) result(reset int64) ratelimit.Result {
+func (v *visit) result() ratelimit.Result {
 	r := ratelimit.Result{
 		Allowed:    v.retry == 0,
 		Limit:      v.limit.capacity,
 		Remaining:  max(0, v.limit.capacity-v.bucket.used),
 		RetryAfter: time.Duration(v.retry) * time.Microsecond,
-		ResetAfter: time.Duration(reset) * time.Microsecond,
+		ResetAfter: time.Duration(v.reset) * time.Microsecond,
 		Delay:      time.Duration(v.delay) * time.Microsecond,
 	}
 	if v.retry == never {
@@ -105,11 +115,45 @@ func (v *visit) result(reset int64) ratelimit.Result {
 	return r
 }
 
-func (s *shard) add(name string) int32 {
+// addMissing makes the buckets that a call is the first to charge. Its others have been saved, so that none of them has
+// expired and would have to make room.
+func addMissing(visits []visit, names []byte, now int64) {
+	for i := range visits {
+		v := &visits[i]
+		if v.index < 0 && v.charge.Cost > 0 {
+			v.index = v.shard.add(string(names[v.start:v.end]), now+v.reset, visits, now)
+			v.save(now)
+			v.touch()
+		}
+	}
+}
+
+// add makes an entry for a bucket of the given call. When there is no room for another, it takes the place of one that is
+// forgotten, so that no other entry moves.
+func (s *shard) add(name string, expires int64, call []visit, now int64) int32 {
+	if s.room != nil {
+		if len(s.entries) >= s.room.size {
+			if i, ok := s.victim(call, now); ok {
+				s.replace(i, name, now)
+				return i
+			}
+		}
+		s.room.add(expires)
+	}
 	i := int32(len(s.entries))
 	s.index[name] = i
 	s.entries = append(s.entries, entry{name: name})
 	return i
+}
+
+func (s *shard) replace(i int32, name string, now int64) {
+	e := &s.entries[i]
+	if e.expires > now {
+		s.evicted++
+	}
+	delete(s.index, e.name)
+	s.index[name] = i
+	*e = entry{name: name}
 }
 
 // remove puts the last entry in the place of the i-th.
@@ -122,10 +166,24 @@ func (s *shard) remove(i int) {
 	}
 	s.entries[last] = entry{}
 	s.entries = s.entries[:last]
+	if s.room != nil {
+		s.room.remove(i)
+	}
 }
 
 // sweep removes those of the next n entries that have expired.
 func (s *shard) sweep(now int64, n int) {
+	if s.room != nil {
+		s.sweepDue(now, n)
+	} else {
+		s.sweepNext(now, n)
+	}
+	if c := cap(s.entries); c > minEntries && len(s.entries) <= c/8 {
+		s.rebuild()
+	}
+}
+
+func (s *shard) sweepNext(now int64, n int) {
 	for range min(n, len(s.entries)) {
 		if s.cursor >= len(s.entries) {
 			s.cursor = 0
@@ -135,9 +193,6 @@ func (s *shard) sweep(now int64, n int) {
 		} else {
 			s.cursor++
 		}
-	}
-	if c := cap(s.entries); c > minEntries && len(s.entries) <= c/8 {
-		s.rebuild()
 	}
 }
 
@@ -151,4 +206,7 @@ func (s *shard) rebuild() {
 		index[entries[i].name] = int32(i)
 	}
 	s.entries, s.index = entries, index
+	if s.room != nil {
+		s.room.clip()
+	}
 }

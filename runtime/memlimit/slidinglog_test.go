@@ -196,7 +196,7 @@ func TestLogGivesItsMemoryBack(t *testing.T) {
 		},
 		"the sweep when all is over": func(t *testing.T, store *Store, _ []ratelimit.Charge) {
 			time.Sleep(time.Hour)
-			for range 2 * shardCount * sweepEvery {
+			for range 2 * maxShards * sweepEvery {
 				take(t, store, one("another", limit, 1))
 			}
 		},
@@ -204,14 +204,14 @@ func TestLogGivesItsMemoryBack(t *testing.T) {
 	for name, empty := range ways {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				before := heap()
+				before := heapSize()
 				store, charges := fill(t)
-				full := heap() - before
+				full := heapSize() - before
 				if full < 16*entries {
 					t.Errorf("%d entries take %d bytes", entries, full)
 				}
 				empty(t, store, charges)
-				if left := heap() - before; left > full/20 {
+				if left := heapSize() - before; left > full/20 {
 					t.Errorf("%d bytes are left of %d", left, full)
 				}
 				runtime.KeepAlive(store)

@@ -16,10 +16,9 @@ import (
 )
 
 const (
-	// shardCount is how many locks the buckets are spread over: well above the number of cores, so that calls on
-	// different buckets rarely meet. A call's shards are the bits of a uint64.
-	shardCount = 64
-
+	// maxShards is how many locks the buckets are spread over: well above the number of cores, so that calls on different
+	// buckets rarely meet. A call's shards are the bits of a uint64.
+	maxShards = 64
 	// Each sweepEvery-th call of a shard looks at the next sweepEntries entries of another. Two entries a call are
 	// more than the one that a call may add, so that what has expired leaves as fast as anything comes.
 	sweepEvery   = 16
@@ -31,13 +30,14 @@ const (
 //
 // Time is the monotonic clock's, in microseconds: setting the wall clock does nothing to a Store that was made before. A
 // bucket is kept until it is as new, and is forgotten a little later: each call sweeps a few of those whose time has
-// come, of any key. A process without calls sweeps nothing. The number of buckets is not limited.
+// come, of any key. A process without calls sweeps nothing. How many buckets there can be is for [MaxKeys] to say.
 type Store struct {
-	base   time.Time
-	epoch  int64 // base in microseconds since 1970
-	seed   maphash.Seed
-	swept  atomic.Uint32 // counts the shards that were swept
-	shards [shardCount]shard
+	base    time.Time
+	epoch   int64 // base in microseconds since 1970
+	seed    maphash.Seed
+	maxKeys int           // the most buckets, or unlimited
+	swept   atomic.Uint32 // counts the shards that were swept
+	shards  []shard       // their number is a power of two
 }
 
 var (
@@ -45,12 +45,26 @@ var (
 	_ ratelimit.Renewer = (*Store)(nil)
 )
 
+// Option changes a [Store] at its construction.
+type Option interface{ apply(*Store) }
+
+type optionFunc func(*Store)
+
+func (f optionFunc) apply(s *Store) { f(s) }
+
 // New returns an empty Store.
-func New() *Store {
+func New(opts ...Option) *Store {
 	base := time.Now()
-	s := &Store{base: base, epoch: base.UnixMicro(), seed: maphash.MakeSeed()}
+	s := &Store{base: base, epoch: base.UnixMicro(), seed: maphash.MakeSeed(), maxKeys: unlimited}
+	for _, opt := range opts {
+		opt.apply(s)
+	}
+	s.shards = make([]shard, shardsFor(s.maxKeys))
 	for i := range s.shards {
 		s.shards[i].index = make(map[string]int32)
+	}
+	if s.maxKeys != unlimited {
+		s.divide()
 	}
 	return s
 }
@@ -58,7 +72,7 @@ func New() *Store {
 // Take implements [ratelimit.Store]. Besides the errors of [ratelimit.CheckDecision] and [ratelimit.CheckHolders] it
 // returns only that of ctx.
 func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
-	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results), ratelimit.CheckHolders(charges)); err != nil {
+	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results), ratelimit.CheckHolders(charges), s.fits(charges)); err != nil {
 		return err
 	}
 	var array [inline]visit
@@ -66,7 +80,7 @@ func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []
 	visits, names, shards := s.plan(charges, array[:0], bytes[:0])
 	now := s.lock(shards)
 
-	refused := false
+	refused, missing := false, false
 	for i := range visits {
 		v := &visits[i]
 		v.decide(names, now)
@@ -78,14 +92,20 @@ func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []
 		if take {
 			v.bucket = v.bucket.charged(v.charge, now, &v.limit)
 		}
-		reset := v.bucket.reset(now, &v.limit)
+		v.settle(now)
+		results[i] = v.result()
 		switch {
+		case take && v.index < 0:
+			missing = true
 		case take, refused && v.over:
-			v.save(names, now, reset)
+			v.save(now)
 		case refused:
-			v.extend(now + reset)
+			v.extend(now)
 		}
-		results[i] = v.result(reset)
+		v.touch()
+	}
+	if missing {
+		addMissing(visits, names, now)
 	}
 
 	s.unlock(shards, now)
@@ -94,7 +114,7 @@ func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []
 
 // Peek implements [ratelimit.Store]. Besides the error of [ratelimit.CheckDecision] it returns only that of ctx.
 func (s *Store) Peek(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
-	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results)); err != nil {
+	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results), s.fits(charges)); err != nil {
 		return err
 	}
 	var array [inline]visit
@@ -104,7 +124,8 @@ func (s *Store) Peek(ctx context.Context, charges []ratelimit.Charge, results []
 	for i := range visits {
 		v := &visits[i]
 		v.decide(names, now)
-		results[i] = v.result(v.bucket.reset(now, &v.limit))
+		v.settle(now)
+		results[i] = v.result()
 	}
 	s.unlock(shards, now)
 	return nil
@@ -131,7 +152,9 @@ func (s *Store) Refund(ctx context.Context, charges []ratelimit.Charge) error {
 			lost = v.charge
 		}
 		if v.bucket.used > 0 {
-			v.save(names, now, v.bucket.reset(now, &v.limit))
+			v.settle(now)
+			v.save(now)
+			v.touch()
 		} else {
 			v.remove()
 		}
@@ -158,7 +181,9 @@ func (s *Store) Renew(ctx context.Context, charges []ratelimit.Charge, held []bo
 		held[i] = v.bucket.held(v.charge.Holder, v.charge.Cost) == v.charge.Cost
 		if held[i] && v.charge.Cost > 0 {
 			v.bucket = v.bucket.charged(v.charge, now, &v.limit)
-			v.save(names, now, v.bucket.reset(now, &v.limit))
+			v.settle(now)
+			v.save(now)
+			v.touch()
 		}
 	}
 	s.unlock(shards, now)
@@ -211,7 +236,7 @@ func (s *Store) plan(charges []ratelimit.Charge, visits []visit, names []byte) (
 		names = binary.AppendUvarint(names, uint64(len(c.Name)))
 		names = append(names, c.Name...)
 		names = append(names, c.Key...)
-		n := maphash.Bytes(s.seed, names[start:]) % shardCount
+		n := maphash.Bytes(s.seed, names[start:]) & uint64(len(s.shards)-1)
 		shards |= 1 << n
 		visits = append(visits, visit{charge: c, shard: &s.shards[n], start: start, end: len(names), limit: limitOf(c)})
 	}
@@ -238,7 +263,7 @@ func (s *Store) unlock(shards uint64, now int64) {
 	if !sweep {
 		return
 	}
-	sh := &s.shards[s.swept.Add(1)%shardCount]
+	sh := &s.shards[s.swept.Add(1)&uint32(len(s.shards)-1)]
 	if sh.mu.TryLock() { // one that is busy comes next time
 		sh.sweep(now, sweepEntries)
 		sh.mu.Unlock()

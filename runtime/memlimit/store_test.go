@@ -74,37 +74,54 @@ func TestSlidingWindowsFollowEachOtherFrom1970On(t *testing.T) {
 	})
 }
 
-// P02, P03, P04: what has expired leaves by the calls on another key, allowed or refused, and gives its memory back.
+// P02, P03: what has expired leaves by the calls on another key, allowed or refused, and gives its memory back. Without
+// calls nothing leaves, and nothing comes.
 func TestExpiredBucketsLeave(t *testing.T) {
-	const keys = 100_000
-	for name, cost := range map[string]int64{"allowed": 0, "refused": 6} {
-		synctest.Test(t, func(t *testing.T) {
-			store := New()
-			before := heap()
-			for i := range keys {
-				take(t, store, one(fmt.Sprint("key ", i), perSecond, 1))
-			}
-			if n := store.Len(); n != keys {
-				t.Fatalf("%d buckets: want %d", n, keys)
-			}
-			full := heap() - before
-			time.Sleep(time.Second)
-			busy := one("busy", perSecond, cost)
-			for range keys {
-				take(t, store, busy)
-			}
-			if n := store.Len(); n > keys/1000 {
-				t.Errorf("%s calls: %d buckets are left of %d", name, n, keys)
-			}
-			if left := heap() - before; left > full/10 {
-				t.Errorf("%s calls: %d bytes are left of %d", name, left, full)
-			}
-			runtime.KeepAlive(store)
+	const keys = 50_000
+	logs := ratelimit.Limit{Algorithm: ratelimit.SlidingLog, Count: 5, Period: time.Second}
+	leases := ratelimit.Limit{Algorithm: ratelimit.Concurrency, Count: 5, Period: time.Second}
+	for _, test := range []struct {
+		name  string
+		limit ratelimit.Limit
+		cost  int64 // of the calls on the other key
+		opts  []Option
+	}{
+		{"allowed calls", perSecond, 0, nil},
+		{"refused calls", perSecond, 6, nil},
+		{"sliding logs", logs, 0, nil},
+		{"leases", leases, 0, nil},
+		{"with MaxKeys", perSecond, 6, []Option{MaxKeys(2 * keys)}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := New(test.opts...)
+				before := heapSize()
+				for i := range keys {
+					charges := one(fmt.Sprint("key ", i), test.limit, 1)
+					charges[0].Holder = "holder"
+					take(t, store, charges)
+				}
+				if n := store.Len(); n != keys {
+					t.Fatalf("%d buckets: want %d", n, keys)
+				}
+				time.Sleep(time.Second)
+				busy := one("busy", perSecond, test.cost)
+				for range keys {
+					take(t, store, busy)
+				}
+				if n := store.Len(); n > keys/1000 {
+					t.Errorf("%d buckets are left of %d", n, keys)
+				}
+				if after := heapSize(); after > before*12/10 {
+					t.Errorf("%d bytes have become %d", before, after)
+				}
+				runtime.KeepAlive(store)
+			})
 		})
 	}
 }
 
-func heap() int64 {
+func heapSize() int64 {
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -143,13 +160,50 @@ func TestStoreRunsNoGoroutine(t *testing.T) {
 	}
 }
 
+// P07: the longest periods, in which a bucket is used from time to time, are counted to their ends.
+func TestLongPeriods(t *testing.T) {
+	for _, algorithm := range []ratelimit.Algorithm{ratelimit.TokenBucket, ratelimit.FixedWindow, ratelimit.SlidingLog, ratelimit.LeakyBucket} {
+		synctest.Test(t, func(t *testing.T) {
+			store := New()
+			limit := ratelimit.Limit{Algorithm: algorithm, Count: 1, Period: 1000 * time.Hour}
+			for hour := range 50 {
+				r := take(t, store, one("key", limit, 1))
+				if r.Allowed != (hour == 0) || hour > 0 && r.RetryAfter != time.Duration(1000-hour)*time.Hour {
+					t.Errorf("%v, after %d hours: %+v", algorithm, hour, r)
+				}
+				take(t, store, one("another", perSecond, 1))
+				time.Sleep(time.Hour)
+			}
+		})
+	}
+}
+
+// P08: whether a bucket has expired is decided by the call that finds it, whether it has been swept or not.
+func TestExpiryIsJudgedAtTheCall(t *testing.T) {
+	for _, algorithm := range []ratelimit.Algorithm{
+		ratelimit.TokenBucket, ratelimit.FixedWindow, ratelimit.SlidingLog, ratelimit.SlidingWindow, ratelimit.LeakyBucket, ratelimit.Concurrency,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			store := New()
+			charges := one("key", ratelimit.Limit{Algorithm: algorithm, Count: 5, Period: time.Second}, 5)
+			charges[0].Holder = "holder"
+			first := take(t, store, charges)
+			time.Sleep(first.ResetAfter + 2009*ms)
+			charges[0].Holder = "another"
+			if n, r := store.Len(), take(t, store, charges); n != 1 || !r.Allowed || r.ResetAfter <= 0 {
+				t.Errorf("%v: %d buckets, %+v", algorithm, n, r)
+			}
+		})
+	}
+}
+
 // A bucket keeps its place when others leave, whose last takes the place of one that leaves.
 func TestShardKeepsTheOthersWhenEntriesLeave(t *testing.T) {
 	const n = 1000
 	s := &shard{index: map[string]int32{}}
 	for i := range n {
 		e := &s.entries
-		at := s.add(fmt.Sprint(i))
+		at := s.add(fmt.Sprint(i), 0, nil, 0)
 		(*e)[at].bucket.used, (*e)[at].expires = int64(i), int64(i%10)
 	}
 	check := func(left int) {

@@ -16,8 +16,8 @@ import (
 func manyCallers(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
 	const callers, each = 32, 20
 	limits := []ratelimit.Limit{
-		tokens(100, time.Hour), interval(100, time.Hour, 100), window(100, time.Hour), slide(100, time.Hour), leak(100, time.Hour, 0),
-		record(100, time.Hour), slots(100, time.Hour),
+		tokens(100, time.Hour), interval(100, time.Hour, 100), window(100, time.Hour), record(100, time.Hour), slide(100, time.Hour),
+		leak(100, time.Hour, 0), slots(100, time.Hour),
 	}
 	for _, limit := range limits {
 		own := charge(fmt.Sprintf("%v %v", limit.Algorithm, limit.Refill), limit, 1)

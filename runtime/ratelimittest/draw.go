@@ -2,6 +2,7 @@ package ratelimittest
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"pgregory.net/rapid"
@@ -17,6 +18,7 @@ type player struct {
 	offers    []ratelimit.Charge // the limits and waits of the trace
 	last      ratelimit.Result   // the last answer
 	turns     []turn             // of callers that wait, or waited
+	done      bool               // whether the trace ends here
 }
 
 // turn is when a charge, which is allowed after a delay, has its turn.
@@ -27,11 +29,14 @@ type turn struct {
 
 // play draws a call.
 func (p *player) play(rt *rapid.T) action {
+	p.done = drawEnd(rt)
 	a := action{pause: p.drawPause(rt)}
 	p.now += a.pause.Microseconds()
 	p.forget()
-	a.do = rapid.SampledFrom([]string{"take", "take", "take", "take", "take", "take", "peek", "peek", "refund", "refund", "renew", "reset"}).Draw(rt, "do")
-	if a.do == "renew" && !p.renews {
+	a.do = rapid.SampledFrom([]string{
+		"take", "take", "take", "take", "take", "take", "peek", "peek", "refund", "refund", "renew", "reset",
+	}).Draw(rt, "do")
+	if a.do == "renew" && (!p.renews || !slices.ContainsFunc(p.offers, forSlots)) {
 		a.do = "take"
 	}
 	a.charges = p.drawCharges(rt, a.do)
@@ -53,6 +58,16 @@ func (p *player) play(rt *rapid.T) action {
 		p.last = a.want[0]
 	}
 	return a
+}
+
+// drawEnd draws true one time in 64. A number that rapid draws would be a small one more often than not.
+func drawEnd(rt *rapid.T) bool {
+	for range 6 {
+		if !rapid.Bool().Draw(rt, "ends") {
+			return false
+		}
+	}
+	return true
 }
 
 // await remembers the turns of a call that has to wait: it goes on when the latest of them has come.
@@ -83,59 +98,57 @@ func drawOffer() *rapid.Generator[ratelimit.Charge] {
 		rapid.Map(rapid.Int64Range(1000, 10_000_000), micros),
 		rapid.Map(rapid.Int64Range(1000, 315_360_000_000_000), micros),
 	)
+	algorithm := rapid.SampledFrom([]ratelimit.Algorithm{
+		ratelimit.TokenBucket, ratelimit.LeakyBucket, ratelimit.SlidingLog, ratelimit.Concurrency, ratelimit.TokenBucket,
+		ratelimit.LeakyBucket, ratelimit.SlidingWindow, ratelimit.FixedWindow, ratelimit.SlidingLog, ratelimit.Concurrency,
+	})
 	return rapid.Custom(func(rt *rapid.T) ratelimit.Charge {
-		l := ratelimit.Limit{Count: number.Draw(rt, "count"), Period: period.Draw(rt, "period")}
-		switch rapid.IntRange(0, 12).Draw(rt, "kind") {
-		case 0:
-			l.Algorithm = ratelimit.FixedWindow
-		case 1, 2:
-			l.Algorithm = ratelimit.SlidingWindow
-		case 3, 4, 5:
-			l.Algorithm = ratelimit.LeakyBucket
-		case 6, 7:
-			l.Algorithm = ratelimit.SlidingLog
-		case 8, 9:
-			l.Algorithm = ratelimit.Concurrency
-			if l.Count > 1000 { // nobody takes so many
-				l.Count %= 10
-			}
-		case 10:
-			l.Refill = ratelimit.Interval
-		}
-		c := ratelimit.Charge{Limit: l}
-		if l.Algorithm == ratelimit.TokenBucket || l.Algorithm == ratelimit.LeakyBucket {
+		l := ratelimit.Limit{Algorithm: algorithm.Draw(rt, "algorithm"), Count: number.Draw(rt, "count"), Period: period.Draw(rt, "period")}
+		var wait time.Duration
+		switch l.Algorithm {
+		case ratelimit.TokenBucket, ratelimit.LeakyBucket:
 			if rapid.Bool().Draw(rt, "has burst") {
-				c.Limit.Burst = number.Draw(rt, "burst")
+				l.Burst = number.Draw(rt, "burst")
 			}
-			c.Wait = drawWait(rt, c.Limit)
+			if l.Algorithm == ratelimit.TokenBucket && rapid.Bool().Draw(rt, "in intervals") {
+				l.Refill = ratelimit.Interval
+			}
+			wait = drawWait(rt, l)
+		case ratelimit.SlidingLog:
+			if rapid.Bool().Draw(rt, "in ticks") {
+				l.Count = min(1_000_000+l.Count%1_000_000, l.Period.Microseconds())
+			}
+		case ratelimit.Concurrency:
+			if l.Count > 1000 { // nobody takes so many
+				l.Count = 1 + l.Count%10
+			}
 		}
-		return c
+		return ratelimit.Charge{Limit: l, Wait: wait}
 	}).Filter(func(c ratelimit.Charge) bool { return ratelimit.CheckCharges([]ratelimit.Charge{c}) == nil })
 }
 
 // drawWait draws how long to wait for a turn, preferably for a few units.
 func drawWait(rt *rapid.T, l ratelimit.Limit) time.Duration {
 	unit := max(us, l.Period/time.Duration(l.Count)).Truncate(us)
-	switch rapid.IntRange(0, 7).Draw(rt, "wait") {
+	switch rapid.IntRange(0, 6).Draw(rt, "wait") {
 	default:
 		return 0
-	case 3:
-		return us
-	case 4:
+	case 2:
 		return unit
-	case 5:
+	case 3:
 		return unit * time.Duration(rapid.IntRange(1, 10).Draw(rt, "turns"))
-	case 6:
+	case 4:
 		return l.Period
-	case 7:
+	case 5:
+		return us
+	case 6:
 		return micros(rapid.Int64Range(1, 2*l.Period.Microseconds()).Draw(rt, "microseconds"))
 	}
 }
 
 // drawPause draws a time to the next call, preferably one at which something happens.
 func (p *player) drawPause(rt *rapid.T) time.Duration {
-	limit := rapid.SampledFrom(p.offers).Draw(rt, "limit of the pause").Limit
-	period := limit.Period
+	period := rapid.SampledFrom(p.offers).Draw(rt, "limit of the pause").Limit.Period
 	var pause time.Duration
 	switch rapid.IntRange(0, 13).Draw(rt, "pause") {
 	default:
@@ -158,7 +171,7 @@ func (p *player) drawPause(rt *rapid.T) time.Duration {
 	case 12:
 		pause = p.last.Delay
 	case 13:
-		pause = period / 1_000_000 // a tick of a log
+		pause = period / 3_000_000 // a third of a log's tick
 	}
 	if pause < 0 || pause > maxSpan {
 		pause = 0
@@ -183,24 +196,20 @@ func (p *player) drawCharges(rt *rapid.T, do string) []ratelimit.Charge {
 		return []ratelimit.Charge{p.drawTurn(rt)}
 	}
 	names := [][2]string{{"a", "x"}, {"a", "y"}, {"b", "x"}}
+	offers := slices.DeleteFunc(slices.Clone(p.offers), func(c ratelimit.Charge) bool { return do == "renew" && !forSlots(c) })
 	set := rapid.SampledFrom([]int{1, 1, 1, 1, 2, 4, 3, 5, 7}).Draw(rt, "buckets")
 	var charges []ratelimit.Charge
 	for i, n := range names {
 		if set>>i&1 == 0 {
 			continue
 		}
-		c := rapid.SampledFrom(p.offers).Draw(rt, "limit")
+		c := rapid.SampledFrom(offers).Draw(rt, "limit")
 		c.Key, c.Name = []byte(n[0]), n[1]
-		if do == "renew" && c.Limit.Algorithm != ratelimit.Concurrency {
-			continue
-		}
-		if b, ok := p.buckets[nameOf(c)]; ok && p.now >= b.full { // not yet forgotten by all
-			c.Limit, c.Wait = b.by.Limit, b.by.Wait
-		}
-		if c.Limit.Algorithm == ratelimit.Concurrency {
+		c = p.asForgotten(c)
+		if forSlots(c) {
 			c.Holder = rapid.SampledFrom([]string{"a", "b", "2"}).Draw(rt, "holder")
 		}
-		c.Cost = p.drawCost(rt, do, c)
+		c.Cost = p.drawCost(rt, c)
 		if do == "refund" && c.Wait > 0 {
 			c.Delay = rapid.SampledFrom([]time.Duration{0, 0, us, p.last.Delay, c.Wait / 2, c.Wait}).Draw(rt, "delay").Truncate(us)
 		}
@@ -217,10 +226,7 @@ func (p *player) drawTurn(rt *rapid.T) ratelimit.Charge {
 	i := rapid.IntRange(0, len(p.turns)-1).Draw(rt, "turn")
 	waiter := p.turns[i]
 	p.turns = append(p.turns[:i:i], p.turns[i+1:]...)
-	c := waiter.charge
-	if b, ok := p.buckets[nameOf(c)]; ok && p.now >= b.full { // not yet forgotten by all
-		c.Limit, c.Wait = b.by.Limit, b.by.Wait
-	}
+	c := p.asForgotten(waiter.charge)
 	c.Delay = max(0, micros(waiter.at-p.now))
 	if ratelimit.CheckCharges([]ratelimit.Charge{c}) != nil { // the clock was set back by more than anybody waits
 		c.Delay = 0
@@ -228,7 +234,18 @@ func (p *player) drawTurn(rt *rapid.T) ratelimit.Charge {
 	return c
 }
 
-func (p *player) drawCost(rt *rapid.T, do string, c ratelimit.Charge) int64 {
+// asForgotten returns the charge, with the limit by which its bucket is as new if a Store may not have forgotten it yet.
+func (p *player) asForgotten(c ratelimit.Charge) ratelimit.Charge {
+	if b, ok := p.buckets[nameOf(c)]; ok && p.now >= b.full {
+		c.Limit, c.Wait = b.by.Limit, b.by.Wait
+	}
+	return c
+}
+
+// forSlots reports whether a charge is for slots of a concurrency limit.
+func forSlots(c ratelimit.Charge) bool { return c.Limit.Algorithm == ratelimit.Concurrency }
+
+func (p *player) drawCost(rt *rapid.T, c ratelimit.Charge) int64 {
 	capacity := c.Limit.Capacity()
 	left := max(0, p.open(c).left())
 	var cost int64
@@ -250,9 +267,8 @@ func (p *player) drawCost(rt *rapid.T, do string, c ratelimit.Charge) int64 {
 	case 9:
 		cost = rapid.SampledFrom([]int64{capacity + 1, math.MaxInt64}).Draw(rt, "too much")
 	}
-	if c.Limit.Algorithm == ratelimit.Concurrency && (cost <= capacity || do != "take" && do != "peek") {
-		const slots = 12 // at once: a Store remembers each
-		cost = min(cost, slots)
+	if forSlots(c) && cost <= capacity {
+		cost = min(cost, 12) // a Store remembers each
 	}
 	return cost
 }

@@ -2,6 +2,7 @@ package ratelimittest_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -97,7 +98,150 @@ var faults = map[string]func(s *ratelimittest.ModelStore) faulty{
 	"burst is ignored": func(s *ratelimittest.ModelStore) faulty {
 		return instead(s, func(c *ratelimit.Charge) { c.Limit.Burst = 0 })
 	},
+	"a log keeps one entry a microsecond": func(s *ratelimittest.ModelStore) faulty {
+		entered := map[string]int64{}
+		return faulty{ModelStore: s, take: func(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+			for i := range charges {
+				if log(charges[i]) && entered[string(charges[i].Key)] == s.Now() {
+					return s.Peek(ctx, charges, results)
+				}
+				entered[string(charges[i].Key)] = s.Now()
+			}
+			return s.Take(ctx, charges, results)
+		}}
+	},
+	"a log's retry is that of its newest entry": func(s *ratelimittest.ModelStore) faulty {
+		return altered(s, func(c ratelimit.Charge, r *ratelimit.Result) {
+			if log(c) && !r.Allowed && r.RetryAfter != ratelimit.Never {
+				r.RetryAfter = r.ResetAfter
+			}
+		})
+	},
+	"a log counts calls, whatever they cost": func(s *ratelimittest.ModelStore) faulty {
+		return instead(s, func(c *ratelimit.Charge) {
+			if log(*c) {
+				c.Cost = min(c.Cost, 1)
+			}
+		})
+	},
+	"a log lives for a period from its first entry": func(s *ratelimittest.ModelStore) faulty {
+		first := map[string]int64{}
+		return faulty{ModelStore: s, take: func(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+			for i, c := range charges {
+				if key := string(c.Key); log(c) && s.Now()-first[key] >= c.Limit.Period.Microseconds() {
+					first[key] = s.Now()
+					if err := s.Reset(ctx, charges[i:i+1]); err != nil {
+						return err
+					}
+				}
+			}
+			return s.Take(ctx, charges, results)
+		}}
+	},
+	"a lease does not end": func(s *ratelimittest.ModelStore) faulty {
+		return instead(s, func(c *ratelimit.Charge) {
+			if slots(*c) {
+				c.Limit.Period = 87600 * time.Hour
+			}
+		})
+	},
+	"a slot is released by whoever asks": func(s *ratelimittest.ModelStore) faulty {
+		last := map[string]string{}
+		return faulty{
+			ModelStore: s,
+			take: func(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+				err := s.Take(ctx, charges, results)
+				for i, c := range charges {
+					if err == nil && results[i].Allowed {
+						last[string(c.Key)] = c.Holder
+					}
+				}
+				return err
+			},
+			refund: func(ctx context.Context, charges []ratelimit.Charge) error {
+				err := s.Refund(ctx, charges)
+				if !errors.Is(err, ratelimit.ErrLeaseLost) {
+					return err
+				}
+				charges = slices.Clone(charges)
+				for i := range charges {
+					charges[i].Holder = last[string(charges[i].Key)]
+				}
+				return s.Refund(ctx, charges)
+			},
+		}
+	},
+	"the release of a lease that has ended is none the worse": func(s *ratelimittest.ModelStore) faulty {
+		return faulty{ModelStore: s, refund: func(ctx context.Context, charges []ratelimit.Charge) error {
+			err := s.Refund(ctx, charges)
+			if errors.Is(err, ratelimit.ErrLeaseLost) {
+				return nil
+			}
+			return err
+		}}
+	},
+	"a renewal revives a lease that has ended": func(s *ratelimittest.ModelStore) faulty {
+		return faulty{ModelStore: s, renew: func(ctx context.Context, charges []ratelimit.Charge, held []bool) error {
+			err := s.Renew(ctx, charges, held)
+			for i := range held {
+				if err == nil && !held[i] {
+					result := make([]ratelimit.Result, 1)
+					err = s.Take(ctx, charges[i:i+1], result)
+					held[i] = result[0].Allowed
+				}
+			}
+			return err
+		}}
+	},
+	"a holder that takes again takes more": func(s *ratelimittest.ModelStore) faulty {
+		return instead(s, func(c *ratelimit.Charge) {
+			if slots(*c) && c.Holder != "" {
+				held := make([]bool, 1)
+				for s.Renew(context.Background(), []ratelimit.Charge{*c}, held) == nil && held[0] && c.Cost > 0 {
+					c.Holder += "+"
+				}
+			}
+		})
+	},
+	"nobody waits": func(s *ratelimittest.ModelStore) faulty {
+		return instead(s, func(c *ratelimit.Charge) { c.Wait = 0 })
+	},
+	"all that wait have the same turn": func(s *ratelimittest.ModelStore) faulty {
+		return faulty{ModelStore: s, take: func(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+			err := s.Peek(ctx, charges, results)
+			for _, r := range results {
+				if r.Delay > 0 {
+					return err
+				}
+			}
+			return s.Take(ctx, charges, results)
+		}}
+	},
+	"who gives up waiting gives nothing back": func(s *ratelimittest.ModelStore) faulty {
+		return faulty{ModelStore: s, refund: func(ctx context.Context, charges []ratelimit.Charge) error {
+			charges = slices.Clone(charges)
+			for i := range charges {
+				if charges[i].Delay > 0 {
+					charges[i].Cost = 0
+				}
+			}
+			return s.Refund(ctx, charges)
+		}}
+	},
+	"who gives up waiting gives back what others are behind": func(s *ratelimittest.ModelStore) faulty {
+		return faulty{ModelStore: s, refund: func(ctx context.Context, charges []ratelimit.Charge) error {
+			charges = slices.Clone(charges)
+			for i := range charges {
+				charges[i].Delay = 0
+			}
+			return s.Refund(ctx, charges)
+		}}
+	},
 }
+
+func log(c ratelimit.Charge) bool { return c.Limit.Algorithm == ratelimit.SlidingLog }
+
+func slots(c ratelimit.Charge) bool { return c.Limit.Algorithm == ratelimit.Concurrency }
 
 // altered returns a Store whose Take changes the results.
 func altered(s *ratelimittest.ModelStore, change func(ratelimit.Charge, *ratelimit.Result)) faulty {

@@ -10,6 +10,7 @@ import (
 // model is what a Store should be, in rational numbers and without regard to speed. Times are in microseconds since 1970.
 type model struct {
 	now     int64
+	order   order
 	buckets map[bucketName]remembered
 }
 
@@ -60,6 +61,13 @@ func decide(b standing, c ratelimit.Charge) ratelimit.Result {
 }
 
 func (m *model) take(charges []ratelimit.Charge) []ratelimit.Result {
+	if m.order == byKey {
+		return m.takeByKey(charges)
+	}
+	return m.takeAtOnce(charges)
+}
+
+func (m *model) takeAtOnce(charges []ratelimit.Charge) []ratelimit.Result {
 	results := m.peek(charges)
 	for _, r := range results {
 		if !r.Allowed {
@@ -85,16 +93,13 @@ func (m *model) take(charges []ratelimit.Charge) []ratelimit.Result {
 // no state lies in the future.
 func (m *model) refuse(charges []ratelimit.Charge, results []ratelimit.Result) {
 	for i, c := range charges {
-		name := nameOf(c)
-		known, ok := m.buckets[name]
-		if !ok || m.now >= known.full {
+		if known, ok := m.buckets[nameOf(c)]; !ok || m.now >= known.full {
 			continue
 		}
 		if b := m.open(c); b.ahead() {
 			m.save(b, c)
-		} else if full := m.now + results[i].ResetAfter.Microseconds(); full > known.full {
-			known.full, known.by = full, c
-			m.buckets[name] = known
+		} else {
+			m.extend(c, m.now+results[i].ResetAfter.Microseconds())
 		}
 	}
 }
@@ -141,7 +146,9 @@ func (m *model) renew(charges []ratelimit.Charge) []ratelimit.Result {
 		b := m.open(c).(*leased)
 		results[i].Allowed = b.renew()
 		if results[i].Allowed && c.Cost > 0 {
+			full := m.buckets[nameOf(c)].full
 			m.save(b, c)
+			m.extend(c, full)
 		}
 	}
 	return results
@@ -159,6 +166,14 @@ func (m *model) save(b standing, c ratelimit.Charge) {
 		return
 	}
 	m.buckets[nameOf(c)] = remembered{state: b.remember(), full: m.now + b.reset(), by: c}
+}
+
+// extend makes a bucket be remembered for longer.
+func (m *model) extend(c ratelimit.Charge, full int64) {
+	if known := m.buckets[nameOf(c)]; full > known.full {
+		known.full, known.by = full, c
+		m.buckets[nameOf(c)] = known
+	}
 }
 
 // grace is how long a Store may remember a bucket that is as new, as Redis does, which counts in milliseconds. It can show

@@ -46,7 +46,7 @@ type action struct {
 type trace []action
 
 // agree runs traces of random calls against the model first and then against a store.
-func agree(t *testing.T, newStore func(t *testing.T, test Test), d direction) {
+func agree(t *testing.T, newStore func(t *testing.T, test Test), d direction, o order) {
 	renews := false
 	newStore(t, func(_ *testing.T, store ratelimit.Store, _ func(time.Duration)) {
 		_, renews = store.(ratelimit.Renewer)
@@ -54,7 +54,7 @@ func agree(t *testing.T, newStore func(t *testing.T, test Test), d direction) {
 	calls, traces := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		for left := callsPerCheck; left > 0; {
-			tr := drawTrace(d, renews).Draw(rt, "trace")
+			tr := drawTrace(d, o, renews).Draw(rt, "trace")
 			fault := "newStore did not run the test"
 			newStore(t, func(t *testing.T, store ratelimit.Store, advance func(time.Duration)) {
 				fault = tr.replay(t, store, advance)
@@ -116,15 +116,16 @@ func (tr trace) GoString() string { return fmt.Sprintf("%d calls", len(tr)) }
 
 // drawTrace draws calls on few buckets with few limits, so that they meet, and with the costs and pauses at which an
 // answer changes.
-func drawTrace(d direction, renews bool) *rapid.Generator[trace] {
+func drawTrace(d direction, o order, renews bool) *rapid.Generator[trace] {
 	return rapid.Custom(func(rt *rapid.T) trace {
 		p := &player{direction: d, renews: renews}
-		p.model = &model{now: start, buckets: map[bucketName]remembered{}}
+		p.model = &model{now: start, order: o, buckets: map[bucketName]remembered{}}
 		p.offers = rapid.SliceOfN(drawOffer(), 1, 3).Draw(rt, "offers")
-		play := rapid.Custom(p.play) // by which rapid knows what makes up a call, and leaves out those that are no part of a fault
+		// A generator of its own tells rapid what makes up a call, so that it leaves out those that are no part of a fault.
+		call := rapid.Custom(p.play)
 		var tr trace
-		for range rapid.IntRange(1, callsPerCheck).Draw(rt, "calls") {
-			tr = append(tr, play.Draw(rt, "call"))
+		for !p.done && len(tr) < callsPerCheck {
+			tr = append(tr, call.Draw(rt, "call"))
 		}
 		return tr
 	})

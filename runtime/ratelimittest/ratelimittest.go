@@ -1,18 +1,31 @@
 // Package ratelimittest is the conformance suite of [ratelimit.Store]: what passes it can take the place of every other
 // Store. In sentences:
 //
-//   - Each answer is exact to the microsecond: Allowed, Limit, Remaining, RetryAfter and ResetAfter are those of a model
-//     in rational numbers, for every valid limit and any cost.
-//   - Waiting for RetryAfter, with nobody else about, is always enough, and one microsecond less never is.
+//   - Each answer is exact to the microsecond: Allowed, Limit, Remaining, RetryAfter, ResetAfter and Delay are those of a
+//     model in rational numbers, for every valid limit, any wait and any cost.
+//   - Waiting for RetryAfter, with nobody else about, is always enough, and one microsecond less never is. A call that
+//     would wait for its turn is allowed then, and has to wait for as long as it would.
+//   - A call that waits for its turn is charged at once, in advance of what comes back. One that gives up gives back
+//     what nobody waits behind, so that all others keep their turns.
 //   - The charges of a call are decided at one instant, and are charged all or not at all.
-//   - A refused call changes nothing. Nor does Peek, nor a charge of cost 0. One exception: a leaky bucket that holds more
-//     than its capacity, which was lowered, is just full after a refused call.
+//   - A refused call changes nothing. Nor does Peek, nor a charge of cost 0. One exception: a leaky bucket whose capacity
+//     was lowered, and that holds more than it and what calls with this Wait can have added, holds just that after a
+//     refused call.
 //   - A bucket keeps what was used and no configuration. A changed limit holds from the next call on; an empty bucket
-//     that was made smaller is just empty. A leaky bucket keeps the time at which it will have drained. A bucket is forgotten when it is as new by the limit that it was last charged
-//     with, or last refused by if that takes longer.
-//   - Refund neither lifts a bucket above its capacity nor reaches into a later window. Reset makes as new.
+//     that was made smaller is just empty. A leaky bucket keeps the time at which it will have drained, and a lease that at
+//     which it ends. A bucket is forgotten when it is as new by the limit that it was last charged with, or last refused
+//     by if that takes longer.
+//   - A sliding log counts all that was taken in the last period, of calls of the same microsecond too. What no longer
+//     counts is dropped by the next call that changes the log, and by no other. Above a count of 1,000,000 what is taken in
+//     one tick, a millionth of the period, counts from the latest call on.
+//   - A slot is its holder's until the lease ends, and nobody else can release it. Taking what one holds takes nothing
+//     more and starts the lease anew, as a renewal does, which revives none that has ended. A holder that releases
+//     what it no longer holds is told so by [ratelimit.ErrLeaseLost].
+//   - Refund neither lifts a bucket above its capacity nor reaches into a later window. Of a log it takes back what was
+//     taken last. Reset makes as new.
 //   - Key, name and algorithm together name a bucket. Keys are any bytes, and are neither changed nor kept.
-//   - What [ratelimit.CheckDecision] refuses, and a context that has ended, are errors that change nothing.
+//   - What [ratelimit.CheckDecision], [ratelimit.CheckHolders] and [ratelimit.CheckRenewal] refuse, and a context that has
+//     ended, are errors that change nothing.
 //   - Concurrent calls are decided as if one after the other.
 package ratelimittest
 
@@ -38,7 +51,15 @@ type Test func(t *testing.T, store ratelimit.Store, advance func(time.Duration))
 //
 // One that takes it from a server needs a server whose time can be set. The test moves it to 2050, and from there on by up
 // to a hundred years.
+//
+// Of a Store that is no [ratelimit.Renewer], what is about renewals is skipped. The last of the tests makes 20,000 random
+// calls or more: 200 for each check of package rapid, whose flag -rapid.checks, or variable RAPID_CHECKS, has them be
+// any number.
 func Run(t *testing.T, newStore func(t *testing.T, test Test)) {
+	run(t, newStore, atOnce)
+}
+
+func run(t *testing.T, newStore func(t *testing.T, test Test), o order) {
 	groups := [][]testCase{
 		tokenBuckets(), fixedWindows(), slidingLogs(), slidingWindows(), leakyBuckets(), concurrencyLimits(),
 		changedLimits(), changedSlidingLogs(), changedSlidingWindows(), changedLeakyBuckets(), changedLeases(),
@@ -53,15 +74,20 @@ func Run(t *testing.T, newStore func(t *testing.T, test Test)) {
 		t.Run(c.name, func(t *testing.T) { newStore(t, c.run) })
 	}
 	t.Run("any calls get the answers of the model", func(t *testing.T) {
-		agree(t, newStore, forwards)
+		agree(t, newStore, forwards, o)
 	})
 }
 
 // RunSetBack tests a Store whose clock can be set back, as a server's can, besides what [Run] tests: the test calls
 // advance with negative durations too. Time that lies in the future then counts as now, so that a clock that was set
 // back locks nobody out, and gives nobody anything. Of a leaky bucket, whose time always does, a clock that was set back
-// is calls that filled it: it locks nobody out for longer than a full one.
+// is calls that filled it: it locks nobody out for longer than a full one. A lease lasts longer by as much as the clock
+// was set back. Here a refused call does change something: it takes what lies in the future to the present.
 func RunSetBack(t *testing.T, newStore func(t *testing.T, test Test)) {
+	runSetBack(t, newStore, atOnce)
+}
+
+func runSetBack(t *testing.T, newStore func(t *testing.T, test Test), o order) {
 	groups := [][]testCase{
 		setBack(), setBackSlidingLogs(), setBackSlidingWindows(), setBackLeakyBuckets(), setBackLeases(), waitingSetBack(),
 	}
@@ -71,6 +97,14 @@ func RunSetBack(t *testing.T, newStore func(t *testing.T, test Test)) {
 		}
 	}
 	t.Run("any calls get the answers of the model", func(t *testing.T) {
-		agree(t, newStore, forwardsAndBack)
+		agree(t, newStore, forwardsAndBack, o)
 	})
+}
+
+// RunByKey is [Run] and [RunSetBack] for a Store whose buckets live on several servers. It decides the charges of a call
+// Key by Key, in the order in which the Keys first occur. When a Key refuses, Take refunds those before it, with the Delay
+// that they were given, and then all others answer as the limits of a refused call do.
+func RunByKey(t *testing.T, newStore func(t *testing.T, test Test)) {
+	run(t, newStore, byKey)
+	t.Run("clock set back", func(t *testing.T) { runSetBack(t, newStore, byKey) })
 }

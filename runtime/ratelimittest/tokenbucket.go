@@ -9,7 +9,7 @@ import (
 
 // tokenBuckets are the answers of a token bucket.
 func tokenBuckets() []testCase {
-	cases := []testCase{
+	cases := append(refills(), []testCase{
 		{
 			// R01
 			name:  "an allowed call has no retry",
@@ -73,19 +73,6 @@ func tokenBuckets() []testCase {
 			steps: []step{
 				take(0, 1).allowed(0, 100*ms),
 				take(100*ms, 1).allowed(0, 100*ms),
-			},
-		},
-		{
-			// R09
-			name:  "slow refill of an idle bucket",
-			limit: burst(1, 15*s, 3),
-			steps: []step{
-				take(0, 1).allowed(2, 15*s),
-				take(0, 1).allowed(1, 30*s),
-				take(0, 1).allowed(0, 45*s),
-				take(10*s, 1).refused(0, 5*s, 35*s),
-				take(15*s, 1).allowed(0, 45*s),
-				take(15*s, 1).refused(0, 15*s, 45*s),
 			},
 		},
 		{
@@ -165,28 +152,6 @@ func tokenBuckets() []testCase {
 			steps: []step{take(0, 1).allowed(15, 2*s)},
 		},
 		{
-			// R17
-			name:  "refill is continuous",
-			limit: tokens(3, s),
-			steps: join(
-				outcomes(0, 100*ms, "111010010010001001001000100100"),
-				times(71, 3*s, 100*ms, func(st step, _ int64) step { return st }),
-			),
-			admitted: 33,
-		},
-		{
-			// R18
-			name:  "refill is not lost to steady calls",
-			limit: tokens(10, 30*s),
-			steps: join(
-				times(11, 0, s, func(st step, i int64) step {
-					used := i + 1 - i/3 // one comes back every three seconds
-					return st.allowed(10-used, time.Duration(used*3-i%3)*s)
-				}),
-				[]step{take(h+10*s, 1).allowed(9, 3*s)},
-			),
-		},
-		{
 			// R23
 			name:  "refused calls take nothing",
 			limit: tokens(10, 10*s),
@@ -197,44 +162,6 @@ func tokenBuckets() []testCase {
 				take(0, 1_000_000).never(1, 9*s),
 				take(0, 1).allowed(0, 10*s),
 			},
-		},
-		{
-			// R32 (a)
-			name:  "ten per thirteen seconds are due every 1.3 s",
-			limit: burst(10, 13*s, 1),
-			steps: outcomes(0, 1300*ms, strings.Repeat("1", 1000)),
-		},
-		{
-			// R32 (b)
-			name:  "one an hour is due every hour",
-			limit: burst(1, h, 1),
-			steps: join(outcomes(0, h, strings.Repeat("1", 1000)), outcomes(1010*h, h, "1")),
-		},
-		{
-			// R33
-			name:  "one in ten years",
-			limit: burst(1, 87600*h, 1),
-			steps: []step{
-				take(0, 1).allowed(0, 87600*h),
-				take(0, 1).refused(0, 87600*h, 87600*h),
-				take(87600*h-us, 1).refused(0, us, us),
-				take(87600*h, 1).allowed(0, 87600*h),
-			},
-		},
-		{
-			name:  "the slowest limit there is",
-			limit: burst(1, 87600*h, 10),
-			steps: []step{
-				take(0, 10).allowed(0, 876000*h),
-				take(us, 1).refused(0, 87600*h-us, 876000*h-us),
-				take(us, 10).refused(0, 876000*h-us, 876000*h-us),
-			},
-		},
-		{
-			// R36
-			name:  "a large capacity is full again after a tenth of a second",
-			limit: tokens(65535, s),
-			steps: times(20, 0, 100*ms, func(st step, _ int64) step { return st.allowed(65534, 16*us) }), // 15.26 µs
 		},
 		{
 			// R39
@@ -255,21 +182,6 @@ func tokenBuckets() []testCase {
 			},
 		},
 		{
-			// R41
-			name:  "idle time earns no more than the burst",
-			limit: burst(1, s, 2),
-			steps: join(outcomes(0, s, "1"), outcomes(2*s, 0, "11000"), outcomes(h, 0, "11000")),
-		},
-		{
-			// P07
-			name:  "one in a thousand hours",
-			limit: burst(1, 1000*h, 1),
-			steps: []step{
-				take(0, 1).allowed(0, 1000*h),
-				take(h, 1).refused(0, 999*h, 999*h),
-			},
-		},
-		{
 			// U01
 			name:  "six a minute, and no burst said",
 			limit: tokens(6, 60*s),
@@ -278,41 +190,7 @@ func tokenBuckets() []testCase {
 				[]step{take(0, 1).refused(0, 10*s, 60*s)},
 			),
 		},
-		{
-			// U03
-			name:  "one per two seconds",
-			limit: tokens(1, 2*s),
-			steps: []step{
-				take(0, 1).allowed(0, 2*s),
-				take(s, 1).refused(0, s, s),
-				take(2*s, 1).allowed(0, 2*s),
-			},
-		},
-		{
-			name:  "interval gives back all of a period at its end",
-			limit: interval(2, 10*s, 5),
-			steps: []step{
-				take(3*s, 1).allowed(4, 10*s), // the first period starts here
-				take(5*s, 4).allowed(0, 28*s),
-				take(12*s, 1).refused(0, s, 21*s),
-				take(13*s-us, 1).refused(0, us, 20*s+us),
-				take(13*s, 3).refused(2, 10*s, 20*s),
-				take(13*s, 2).allowed(0, 30*s),
-				take(44*s, 5).allowed(0, 30*s), // as new since 43 s, so that a new period starts
-				take(44*s, 5).refused(0, 30*s, 30*s),
-			},
-		},
-		{
-			name:  "interval keeps its period through a refund",
-			limit: interval(2, 10*s, 5),
-			steps: []step{
-				take(0, 5).allowed(0, 30*s),
-				refund(4*s, 3),
-				peek(4*s, 4).refused(3, 6*s, 6*s),
-				peek(10*s, 5).allowed(5, 0),
-			},
-		},
-	}
+	}...)
 	for _, n := range []int64{1, 2, 10} {
 		cases = append(cases, testCase{
 			// R13, R43

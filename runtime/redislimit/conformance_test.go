@@ -33,7 +33,7 @@ func TestClockSetBackOnRedis(t *testing.T) {
 	ratelimittest.RunSetBack(t, onClock(redistest.Client(t)))
 }
 
-func onClock(client *redis.Client) func(*testing.T, ratelimittest.Test) {
+func onClock(client redis.UniversalClient) func(*testing.T, ratelimittest.Test) {
 	return func(t *testing.T, test ratelimittest.Test) {
 		store, advance := clocked(t, client)
 		test(t, store, advance)

@@ -48,24 +48,25 @@ const (
 	chargeArgs = 7 // see lua/bucket.lua
 )
 
-// run runs a script on the charges and returns its reply.
-func (s *Store) run(ctx context.Context, sc *script, charges []ratelimit.Charge) (any, error) {
+// refusedElsewhere makes take look at the charges as those of a call that another limit refuses.
+const refusedElsewhere = "refused"
+
+// run runs a script on the charges, with further arguments after theirs, and returns its reply.
+func (s *Store) run(ctx context.Context, sc *script, charges []ratelimit.Charge, further ...any) (any, error) {
 	if s.client == nil {
 		return nil, errNoClient
 	}
-	args := make([]any, 0, fixedArgs+len(charges)*(1+chargeArgs))
+	args := make([]any, 0, fixedArgs+len(charges)*(1+chargeArgs)+len(further))
 	args = append(args, "evalsha", sc.digest, len(charges))
 	for i := range charges {
 		args = append(args, s.key(&charges[i]))
-	}
-	if s.sharded && !sameTag(args[fixedArgs:]) {
-		return nil, errSlots
 	}
 	for i := range charges {
 		c := &charges[i]
 		l := &c.Limit
 		args = append(args, code(l.Algorithm), l.Count, l.Period.Microseconds(), l.Capacity(), int(l.Refill), c.Cost, extra(c))
 	}
+	args = append(args, further...)
 
 	reply, err := s.send(ctx, args)
 	if isNoScript(err) {
@@ -93,6 +94,10 @@ func (s *Store) send(ctx context.Context, args []any) (any, error) {
 	cmd := charging{redis.NewCmd(ctx, args...)}
 	cmd.SetFirstKeyPos(fixedArgs)
 	if err := s.client.Process(ctx, cmd); err != nil {
+		// It is retries that tell the client to look where keys live now. Without them it looks once a minute.
+		if s.reload != nil && !isReply(err) {
+			s.reload(ctx)
+		}
 		return nil, err
 	}
 	return cmd.Result()
@@ -101,30 +106,13 @@ func (s *Store) send(ctx context.Context, args []any) (any, error) {
 // isNoScript reports whether a server says that it does not know the script, and so has not run it. Some proxies put
 // words of their own in front of the code.
 func isNoScript(err error) bool {
+	return isReply(err) && strings.Contains(err.Error(), "NOSCRIPT")
+}
+
+// isReply reports whether an error is what a server answered.
+func isReply(err error) bool {
 	var reply redis.Error
-	return errors.As(err, &reply) && strings.Contains(reply.Error(), "NOSCRIPT")
-}
-
-// sameTag reports whether all keys live on one server wherever that is decided by their hash tags.
-func sameTag(keys []any) bool {
-	for _, key := range keys[1:] {
-		if hashTag(key) != hashTag(keys[0]) {
-			return false
-		}
-	}
-	return true
-}
-
-// hashTag returns the part of a key that decides where it lives, see
-// https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/#hash-tags.
-func hashTag(key any) string {
-	text, _ := key.(string)
-	if _, after, ok := strings.Cut(text, "{"); ok {
-		if tag, _, ok := strings.Cut(after, "}"); ok && tag != "" {
-			return tag
-		}
-	}
-	return text
+	return errors.As(err, &reply)
 }
 
 const (

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -68,6 +69,39 @@ func TestOneCommandForAllLimits(t *testing.T) {
 	}
 }
 
+// What a charge asks for beyond its cost is its last argument.
+func TestLastArgumentOfACharge(t *testing.T) {
+	server := newMini(t)
+	seen := &intercept{}
+	server.client.AddHook(seen)
+	store, results := redislimit.New(server.client), make([]ratelimit.Result, 1)
+	waiting, leaving := tb("a", 1), lb("a", 1)
+	waiting[0].Wait = 2 * time.Second
+	leaving[0].Wait, leaving[0].Delay = time.Second, 5*time.Microsecond
+	for _, test := range []struct {
+		charges []ratelimit.Charge
+		want    any
+	}{
+		{tb("a", 1), int64(0)},
+		{lb("a", 1), int64(0)},
+		{fw("a", 1), ""},
+		{sw("a", 1), ""},
+		{sl("a", 1), ""},
+		{waiting, int64(2_000_000)},
+		{leaving, "1000000 5"},
+		{cc("a", 1, "ann"), "ann"},
+		{cc("a", 0, ""), ""},
+	} {
+		if err := store.Peek(t.Context(), test.charges, results); err != nil {
+			t.Fatal(err)
+		}
+		args := seen.args[len(seen.args)-1]
+		if got := args[len(args)-1]; got != test.want {
+			t.Errorf("%+v: the last argument is %v: want %v", test.charges, got, test.want)
+		}
+	}
+}
+
 // S01, S03: the script is sent again after the server forgot it, whatever words stand before NOSCRIPT.
 func TestForgottenScript(t *testing.T) {
 	server := newMini(t)
@@ -102,6 +136,8 @@ func TestUnexpectedReply(t *testing.T) {
 		"negative left":   []any{int64(0), int64(-1), int64(0)},
 		"negative wait":   []any{int64(-2), int64(1), int64(0)},
 		"endless wait":    []any{int64(1) << 60, int64(1), int64(0)},
+		"many were lost":  int64(2),
+		"few were lost":   int64(-1),
 	}
 	for name, reply := range replies {
 		t.Run(name, func(t *testing.T) {
@@ -127,6 +163,40 @@ func TestUnexpectedReply(t *testing.T) {
 				t.Errorf("refund: error %v", err)
 			}
 		})
+	}
+}
+
+// A delay is no longer than the caller would wait, and a lease is held or not.
+func TestUnexpectedReplyOfTurnsAndLeases(t *testing.T) {
+	var reply any
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:0"}) // never reached
+	defer func() { _ = client.Close() }()
+	client.AddHook(&intercept{answer: func(cmd redis.Cmder) (bool, error) {
+		cmd.(interface{ SetVal(any) }).SetVal(reply)
+		return true, nil
+	}})
+	store, results := redislimit.New(client), make([]ratelimit.Result, 1)
+
+	charges := tb("a", 1)
+	charges[0].Wait = 5 * time.Microsecond
+	reply = []any{int64(-6), int64(0), int64(1)}
+	want := ratelimit.Result{Allowed: true, Limit: 5, ResetAfter: time.Microsecond, Delay: 5 * time.Microsecond}
+	if r := take(t, store, charges); r != want {
+		t.Errorf("got %+v, want %+v", r, want)
+	}
+	reply = []any{int64(-7), int64(0), int64(1)}
+	if err := store.Take(t.Context(), charges, results); err == nil || !strings.Contains(err.Error(), "unexpected reply") {
+		t.Errorf("a delay of 6us for one who waits 5us: error %v", err)
+	}
+
+	held := []bool{true, true}
+	for _, reply = range []any{
+		nil, "OK", int64(1), []any{int64(1)}, []any{int64(1), int64(1), int64(1)}, []any{"1", int64(1)}, []any{int64(1), int64(2)}, []any{int64(1), nil},
+	} {
+		err := store.Renew(t.Context(), append(cc("a", 1, "ann"), cc("a", 1, "bob")...), held)
+		if err == nil || !strings.HasPrefix(err.Error(), `redislimit: renew "rl:{a}:cc:1m", "rl:{a}:cc:1m": unexpected reply `) {
+			t.Errorf("renew, answered %v: error %v", reply, err)
+		}
 	}
 }
 
@@ -229,14 +299,16 @@ end
 func TestOneReadingOfTheClockACall(t *testing.T) {
 	servers(t, func(t *testing.T, server *redis.Client) {
 		store, _ := clocked(t, server)
-		charges, results := slices.Concat(tb("a", 1), fw("a", 1), lb("a", 1), sw("a", 1)), make([]ratelimit.Result, 4)
+		charges := slices.Concat(tb("a", 1), fw("a", 1), lb("a", 1), sw("a", 1), sl("a", 1), cc("a", 1, "ann"))
+		results := make([]ratelimit.Result, len(charges))
 		for do, call := range map[string]func() error{
 			"take":   func() error { return store.Take(t.Context(), charges, results) },
 			"peek":   func() error { return store.Peek(t.Context(), charges, results) },
-			"refund": func() error { return store.Refund(t.Context(), charges) },
+			"refund": func() error { return store.Refund(t.Context(), charges) }, // of a lease that may be lost
+			"renew":  func() error { return store.Renew(t.Context(), charges[5:], make([]bool, 1)) },
 		} {
 			server.Del(t.Context(), "readings")
-			if err := call(); err != nil {
+			if err := call(); err != nil && !errors.Is(err, ratelimit.ErrLeaseLost) {
 				t.Fatal(err)
 			}
 			if n := server.Get(t.Context(), "readings").Val(); n != "1" {

@@ -28,15 +28,21 @@ import (
 // A call is charged at most once. When its reply is lost, or the connection breaks, the error says so and it is not
 // known whether it was charged: the retries of go-redis, which would charge again, do not apply.
 //
-// In a Cluster or Ring, the charges of one call must have the same Key, so that their buckets live on the same server,
-// or the [Prefix] a hash tag. Otherwise the call is an error that matches [ratelimit.ErrMisconfigured].
+// In a Cluster or Ring, buckets of different Keys live on different servers, unless the [Prefix] has a hash tag. A call
+// for several Keys is then one script a Key, one after the other. Take still charges all or none: when a Key refuses or
+// errs, what those before it were charged is refunded before Take returns, even if the context has ended, and the results
+// tell where the limits stand then. In between, other callers find less than there is. When the refund fails, that is an
+// error too. Two things are not as before after such a refund: a Holder that took again what it held holds nothing, and a
+// bucket of a changed limit is as after any call by the new one. Peek, Refund, Renew and Reset do each Key by itself, and
+// go on when one fails.
 //
 // How long a call may take is up to the client: by go-redis's defaults, 5 s for a connection and 3 s for a reply, even
 // past the deadline of the context. Set ContextTimeoutEnabled in its options for deadlines to hold, and DialTimeout and
 // ReadTimeout to what a call may wait; a context that is cancelled before its deadline waits for these.
 type Store struct {
 	client  processor
-	sharded bool // whether keys live on several servers
+	sharded bool                  // whether keys live on several servers
+	reload  func(context.Context) // learns anew where keys live; nil if the client does by itself
 	prefix  string
 	scripts *scripts
 }
@@ -74,8 +80,10 @@ func New(client redis.UniversalClient, opts ...Option) *Store {
 	if client != nil {
 		s.client = client
 	}
-	switch client.(type) {
-	case *redis.ClusterClient, *redis.Ring:
+	switch client := client.(type) {
+	case *redis.ClusterClient:
+		s.sharded, s.reload = true, client.ReloadState
+	case *redis.Ring:
 		s.sharded = true
 	}
 	for _, opt := range opts {
@@ -90,6 +98,9 @@ func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []
 	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results), ratelimit.CheckHolders(charges)); err != nil {
 		return err
 	}
+	if groups := s.split(charges); groups != nil {
+		return s.takeGroups(ctx, groups, results)
+	}
 	return s.decide(ctx, "take", s.scripts.take, charges, results)
 }
 
@@ -99,14 +110,17 @@ func (s *Store) Peek(ctx context.Context, charges []ratelimit.Charge, results []
 	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results)); err != nil {
 		return err
 	}
+	if groups := s.split(charges); groups != nil {
+		return s.peekGroups(ctx, groups, results)
+	}
 	return s.decide(ctx, "peek", s.scripts.peek, charges, results)
 }
 
-func (s *Store) decide(ctx context.Context, method string, sc *script, charges []ratelimit.Charge, results []ratelimit.Result) error {
+func (s *Store) decide(ctx context.Context, method string, sc *script, charges []ratelimit.Charge, results []ratelimit.Result, further ...any) error {
 	if len(charges) == 0 {
 		return nil
 	}
-	reply, err := s.run(ctx, sc, charges)
+	reply, err := s.run(ctx, sc, charges, further...)
 	if err == nil {
 		err = readResults(reply, charges, results)
 	}
@@ -120,11 +134,18 @@ func (s *Store) Refund(ctx context.Context, charges []ratelimit.Charge) error {
 	if err != nil || len(charges) == 0 {
 		return err
 	}
+	if groups := s.split(charges); groups != nil {
+		return each(groups, func(g *group) error { return s.giveBack(ctx, "refund", g.charges) })
+	}
+	return s.giveBack(ctx, "refund", charges)
+}
+
+func (s *Store) giveBack(ctx context.Context, method string, charges []ratelimit.Charge) error {
 	reply, err := s.run(ctx, s.scripts.refund, charges)
 	if err == nil {
 		err = readLost(reply, charges)
 	}
-	return s.wrap("refund", charges, err)
+	return s.wrap(method, charges, err)
 }
 
 // Renew implements [ratelimit.Renewer]. It returns the error of [ratelimit.CheckRenewal], or one that wraps what the client
@@ -133,6 +154,13 @@ func (s *Store) Renew(ctx context.Context, charges []ratelimit.Charge, held []bo
 	if err := cmp.Or(ctx.Err(), ratelimit.CheckRenewal(charges, held)); err != nil || len(charges) == 0 {
 		return err
 	}
+	if groups := s.split(charges); groups != nil {
+		return s.renewGroups(ctx, groups, held)
+	}
+	return s.renew(ctx, charges, held)
+}
+
+func (s *Store) renew(ctx context.Context, charges []ratelimit.Charge, held []bool) error {
 	reply, err := s.run(ctx, s.scripts.renew, charges)
 	if err == nil {
 		err = readHeld(reply, held)
@@ -158,10 +186,7 @@ func (s *Store) Reset(ctx context.Context, charges []ratelimit.Charge) error {
 	return errors.Join(errs...)
 }
 
-var (
-	errNoClient = fmt.Errorf("%w: no client", ratelimit.ErrMisconfigured)
-	errSlots    = fmt.Errorf("%w: limits of different identities in one call: a Cluster or Ring keeps them on different servers", ratelimit.ErrMisconfigured)
-)
+var errNoClient = fmt.Errorf("%w: no client", ratelimit.ErrMisconfigured)
 
 // wrap says where an error comes from: what was done to which keys.
 func (s *Store) wrap(method string, charges []ratelimit.Charge, err error) error {

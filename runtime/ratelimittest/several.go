@@ -1,0 +1,165 @@
+package ratelimittest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+)
+
+// minute and longer are two limits of one call.
+func minute(cost int64) ratelimit.Charge {
+	return ratelimit.Charge{Key: []byte("user:1"), Name: "1m", Limit: window(10, time.Minute), Cost: cost}
+}
+
+func longer(cost int64) ratelimit.Charge {
+	return ratelimit.Charge{Key: []byte("user:1"), Name: "30m", Limit: tokens(30, 30*time.Minute), Cost: cost}
+}
+
+// R45 (a), R46
+func allOrNothing(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
+	for _, charges := range [][]ratelimit.Charge{{minute(1), longer(1)}, {longer(1), minute(1)}} {
+		results := make([]ratelimit.Result, 2)
+		for i := range int64(31) {
+			if err := store.Take(t.Context(), charges, results); err != nil {
+				t.Fatal(err)
+			}
+			used, allowed := min(i+1, 10), i < 10
+			want := map[string]ratelimit.Result{
+				"1m": {Allowed: allowed, Limit: 10, Remaining: 10 - used, ResetAfter: time.Minute},
+				// Of the other limit the result says that it would allow, and how it stands.
+				"30m": {Allowed: true, Limit: 30, Remaining: 30 - used, ResetAfter: time.Duration(used) * time.Minute},
+			}
+			if !allowed {
+				refused := want["1m"]
+				refused.RetryAfter = time.Minute
+				want["1m"] = refused
+			}
+			for j, c := range charges {
+				if results[j] != want[c.Name] {
+					t.Fatalf("call %d, limit %s:\n got %s\nwant %s", i, c.Name, show(results[j]), show(want[c.Name]))
+				}
+			}
+		}
+		if err := store.Reset(t.Context(), charges); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// R45 (a)
+func mixedLimits(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
+	bucket, log := charge("all", tokens(4, 40*s), 1), charge("all", record(3, 30*s), 1)
+	take := func(holder string) []ratelimit.Result {
+		slot := charge("all", slots(2, time.Minute), 1)
+		slot.Holder = holder
+		results := make([]ratelimit.Result, 3)
+		if err := store.Take(t.Context(), []ratelimit.Charge{bucket, log, slot}, results); err != nil {
+			t.Fatal(err)
+		}
+		return results
+	}
+	release := func(holder string) error {
+		slot := charge("all", slots(2, time.Minute), 1)
+		slot.Holder = holder
+		return store.Refund(t.Context(), []ratelimit.Charge{slot})
+	}
+	bucketWith := func(n int64) ratelimit.Result {
+		return ratelimit.Result{Allowed: true, Limit: 4, Remaining: n, ResetAfter: time.Duration(4-n) * 10 * s}
+	}
+	logWith := func(n int64) ratelimit.Result {
+		return ratelimit.Result{Allowed: true, Limit: 3, Remaining: n, ResetAfter: 30 * s}
+	}
+	slotsWith := func(n int64) ratelimit.Result {
+		return ratelimit.Result{Allowed: true, Limit: 2, Remaining: n, ResetAfter: time.Minute}
+	}
+	refusing := func(r ratelimit.Result) ratelimit.Result {
+		r.Allowed, r.RetryAfter = false, r.ResetAfter
+		return r
+	}
+	steps := []struct {
+		take, release string // the holder
+		want          [3]ratelimit.Result
+	}{
+		{take: "A", want: [3]ratelimit.Result{bucketWith(3), logWith(2), slotsWith(1)}},
+		{take: "B", want: [3]ratelimit.Result{bucketWith(2), logWith(1), slotsWith(0)}},
+		{take: "C", want: [3]ratelimit.Result{bucketWith(2), logWith(1), refusing(slotsWith(0))}},
+		{take: "A", want: [3]ratelimit.Result{bucketWith(1), logWith(0), slotsWith(0)}}, // which holds one already
+		{take: "C", want: [3]ratelimit.Result{bucketWith(1), refusing(logWith(0)), refusing(slotsWith(0))}},
+		{release: "B"},
+		{take: "C", want: [3]ratelimit.Result{bucketWith(1), refusing(logWith(0)), slotsWith(1)}},
+	}
+	for i, st := range steps {
+		if st.release != "" {
+			if err := release(st.release); err != nil {
+				t.Fatalf("step %d: %v", i, err)
+			}
+			continue
+		}
+		for j, got := range take(st.take) {
+			if got != st.want[j] {
+				t.Fatalf("step %d, charge %d:\n got %s\nwant %s", i, j, show(got), show(st.want[j]))
+			}
+		}
+	}
+	if err := release("C"); !errors.Is(err, ratelimit.ErrLeaseLost) {
+		t.Errorf("release of a slot that was refused: error %v: want that the lease is lost", err)
+	}
+}
+
+func waitingTogether(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
+	fast, slow := charge("fast", burst(1, s, 1), 1), charge("slow", leak(1, 10*s, 2), 1)
+	fast.Wait, slow.Wait = 5*s, 5*s
+	charges := []ratelimit.Charge{fast, slow, charge("window", window(3, time.Minute), 1)}
+	steps := [][3]ratelimit.Result{
+		{
+			{Allowed: true, Limit: 1, ResetAfter: s},
+			{Allowed: true, Limit: 2, Remaining: 1, ResetAfter: 10 * s},
+			{Allowed: true, Limit: 3, Remaining: 2, ResetAfter: time.Minute},
+		},
+		{
+			{Allowed: true, Limit: 1, ResetAfter: 2 * s, Delay: s},
+			{Allowed: true, Limit: 2, ResetAfter: 20 * s},
+			{Allowed: true, Limit: 3, Remaining: 1, ResetAfter: time.Minute},
+		},
+		{ // the fast one would have allowed it, after a delay
+			{Allowed: true, Limit: 1, ResetAfter: 2 * s, Delay: 2 * s},
+			{Limit: 2, RetryAfter: 5 * s, ResetAfter: 20 * s},
+			{Allowed: true, Limit: 3, Remaining: 1, ResetAfter: time.Minute},
+		},
+	}
+	for i, want := range append(steps, steps[2]) { // what was refused is refused again
+		results := make([]ratelimit.Result, 3)
+		if err := store.Take(t.Context(), charges, results); err != nil {
+			t.Fatal(err)
+		}
+		for j, got := range results {
+			if got != want[j] {
+				t.Fatalf("call %d, charge %d:\n got %s\nwant %s", i, j, show(got), show(want[j]))
+			}
+		}
+	}
+}
+
+// R45 (b)
+func sharedBucket(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
+	shared := charge("all", window(10, time.Minute), 1)
+	for user, calls := range map[string]int{"user:1": 20, "user:2": 1} {
+		charges := []ratelimit.Charge{charge(user, tokens(1, time.Minute), 1), shared}
+		admitted := 0
+		for range calls {
+			results := make([]ratelimit.Result, len(charges))
+			if err := store.Take(t.Context(), charges, results); err != nil {
+				t.Fatal(err)
+			}
+			if results[0].Allowed && results[1].Allowed {
+				admitted++
+			}
+		}
+		if admitted != 1 {
+			t.Errorf("%s was admitted %d times: want 1", user, admitted)
+		}
+	}
+	expect(t, store, "peek", shared, ratelimit.Result{Allowed: true, Limit: 10, Remaining: 8, ResetAfter: time.Minute})
+}

@@ -1,0 +1,154 @@
+package redislimit
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+)
+
+// undoTimeout is how long a call may take to give back what it took before it was refused. It is enough to connect anew.
+const undoTimeout = time.Second
+
+// group is those charges of a call whose buckets live together, so that one script can decide them at one instant.
+type group struct {
+	at      []int // which of the call's charges they are
+	charges []ratelimit.Charge
+	results []ratelimit.Result // of Take and Peek
+}
+
+// split returns the groups of the charges, in the order in which they first occur, or nil if all buckets live together.
+func (s *Store) split(charges []ratelimit.Charge) []group {
+	if !s.sharded || s.together(charges) {
+		return nil
+	}
+	var groups []group
+	numbers := map[string]int{} // of the groups, by hash tag
+	for i := range charges {
+		tag := hashTag(s.key(&charges[i]))
+		n, ok := numbers[tag]
+		if !ok {
+			n = len(groups)
+			numbers[tag] = n
+			groups = append(groups, group{})
+		}
+		g := &groups[n]
+		g.at, g.charges = append(g.at, i), append(g.charges, charges[i])
+	}
+	for i := range groups {
+		groups[i].results = make([]ratelimit.Result, len(groups[i].charges))
+	}
+	return groups
+}
+
+// together reports whether all buckets live on one server wherever that is decided by the hash tags of their keys.
+func (s *Store) together(charges []ratelimit.Charge) bool {
+	if len(charges) <= 1 {
+		return true
+	}
+	first := hashTag(s.key(&charges[0]))
+	for i := range charges[1:] {
+		if hashTag(s.key(&charges[1+i])) != first {
+			return false
+		}
+	}
+	return true
+}
+
+// hashTag returns the part of a key that decides where it lives, see
+// https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/#hash-tags.
+func hashTag(key string) string {
+	if _, after, ok := strings.Cut(key, "{"); ok {
+		if tag, _, ok := strings.Cut(after, "}"); ok && tag != "" {
+			return tag
+		}
+	}
+	return key
+}
+
+// takeGroups charges the groups one after the other, until one refuses or errs. Those before it then get back what was
+// taken, and all others answer as the limits of a refused call do.
+func (s *Store) takeGroups(ctx context.Context, groups []group, results []ratelimit.Result) error {
+	for i := range groups {
+		g := &groups[i]
+		err := s.decide(ctx, "take", s.scripts.take, g.charges, g.results)
+		if err == nil && !refused(g.results) {
+			continue
+		}
+		if err := errors.Join(err, s.undo(ctx, groups[:i])); err != nil {
+			return err
+		}
+		err = each(slices.Concat(groups[:i], groups[i+1:]), func(g *group) error {
+			return s.decide(ctx, "take", s.scripts.take, g.charges, g.results, refusedElsewhere)
+		})
+		if err != nil {
+			return err
+		}
+		break
+	}
+	fill(results, groups)
+	return nil
+}
+
+func refused(results []ratelimit.Result) bool {
+	return slices.ContainsFunc(results, func(r ratelimit.Result) bool { return !r.Allowed })
+}
+
+// undo gives back what the groups took, even if the context has ended.
+func (s *Store) undo(ctx context.Context, groups []group) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
+	defer cancel()
+	return each(groups, func(g *group) error {
+		taken := slices.Clone(g.charges)
+		for i := range taken {
+			taken[i].Delay = g.results[i].Delay
+		}
+		err := s.giveBack(ctx, "undo", taken)
+		if errors.Is(err, ratelimit.ErrLeaseLost) { // which is as good
+			return nil
+		}
+		return err
+	})
+}
+
+func (s *Store) peekGroups(ctx context.Context, groups []group, results []ratelimit.Result) error {
+	err := each(groups, func(g *group) error {
+		return s.decide(ctx, "peek", s.scripts.peek, g.charges, g.results)
+	})
+	if err == nil {
+		fill(results, groups)
+	}
+	return err
+}
+
+func (s *Store) renewGroups(ctx context.Context, groups []group, held []bool) error {
+	return each(groups, func(g *group) error {
+		answers := make([]bool, len(g.charges))
+		err := s.renew(ctx, g.charges, answers)
+		for i, at := range g.at {
+			held[at] = answers[i]
+		}
+		return err
+	})
+}
+
+// fill copies the results of the groups to where the call wants them.
+func fill(results []ratelimit.Result, groups []group) {
+	for _, g := range groups {
+		for i, at := range g.at {
+			results[at] = g.results[i]
+		}
+	}
+}
+
+// each does something with every group, also after it failed with one.
+func each(groups []group, do func(*group) error) error {
+	var errs []error
+	for i := range groups {
+		errs = append(errs, do(&groups[i]))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,289 @@
+package redislimit_test
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/ratelimitgen/ratelimitgen/internal/redistest"
+)
+
+// logged returns the list of a log as text, with times as microseconds since the epoch.
+func logged(t *testing.T, client *redis.Client, key string) string {
+	t.Helper()
+	list, err := client.LRange(t.Context(), key, 0, -1).Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 1; i < len(list); i += 2 {
+		at, err := strconv.ParseInt(list[i], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list[i] = fmt.Sprintf("@%d", at-epoch.UnixMicro())
+	}
+	return strings.Join(list, " ")
+}
+
+func TestWhatALogHolds(t *testing.T) {
+	type step struct {
+		pause time.Duration
+		do    string // take, refuse, look or refund
+		cost  int64
+		want  string
+		ttl   time.Duration // without what a key lives longer; 0 is as before
+	}
+	const us = time.Microsecond
+	tests := []struct {
+		name  string
+		steps []step
+	}{
+		{"an entry a time", []step{
+			{0, "take", 2, "0 @0 2", time.Minute},
+			{0, "take", 1, "0 @0 3", time.Minute},
+			{us, "take", 1, "0 @0 3 @1 4", time.Minute},
+			{us, "refuse", 2, "0 @0 3 @1 4", 0},
+			{us, "look", 0, "0 @0 3 @1 4", 0},
+			{us, "refuse", 6, "0 @0 3 @1 4", 0},
+		}},
+		{"what has expired is dropped by what is written", []step{
+			{0, "take", 1, "0 @0 1", time.Minute},
+			{us, "take", 1, "0 @0 1 @1 2", time.Minute},
+			{us, "take", 3, "0 @0 1 @1 2 @2 5", time.Minute},
+			{time.Minute - us, "refuse", 4, "0 @0 1 @1 2 @2 5", 0},
+			{0, "take", 1, "2 @2 5 @60000001 6", time.Minute},
+		}},
+		{"all of it", []step{
+			{0, "take", 1, "0 @0 1", time.Minute},
+			{us, "take", 1, "0 @0 1 @1 2", time.Minute},
+			{time.Minute, "take", 5, "2 @60000001 7", time.Minute},
+			{time.Minute, "refund", 1, "", 0},
+		}},
+		{"the newest units come back first", []step{
+			{0, "take", 2, "0 @0 2", time.Minute},
+			{us, "take", 1, "0 @0 2 @1 3", time.Minute},
+			{us, "take", 2, "0 @0 2 @1 3 @2 5", time.Minute},
+			{us, "refund", 1, "0 @0 2 @1 3 @2 4", time.Minute - us},
+			{0, "refund", 1, "0 @0 2 @1 3", time.Minute - 2*us},
+			{0, "refund", 2, "0 @0 1", time.Minute - 3*us},
+			{0, "refund", 1, "", 0},
+		}},
+		{"a refund drops what has expired too", []step{
+			{0, "take", 2, "0 @0 2", time.Minute},
+			{us, "take", 3, "0 @0 2 @1 5", time.Minute},
+			{time.Minute - us, "refund", 1, "2 @1 4", us},
+			{0, "refund", 5, "", 0},
+		}},
+		{"R37: what seems to have been taken later than now was taken now", []step{
+			{0, "take", 1, "0 @0 1", time.Minute},
+			{3 * us, "take", 1, "0 @0 1 @3 2", time.Minute},
+			{us, "take", 2, "0 @0 1 @3 2 @4 4", time.Minute},
+			{-2 * us, "look", 0, "0 @0 1 @3 2 @4 4", 0},
+			{0, "refuse", 2, "0 @0 1 @2 4", time.Minute},
+			{-us, "take", 1, "0 @0 1 @1 5", time.Minute},
+			{-3 * us, "refund", 1, "0 @-2 4", time.Minute},
+			{us, "refund", 1, "0 @-2 3", time.Minute - us},
+		}},
+		{"a refund reaches back before what was taken later than now", []step{
+			{0, "take", 1, "0 @0 1", time.Minute},
+			{us, "take", 1, "0 @0 1 @1 2", time.Minute},
+			{2 * us, "take", 3, "0 @0 1 @1 2 @3 5", time.Minute},
+			{-us, "refund", 4, "0 @0 1", time.Minute - 2*us},
+		}},
+	}
+	servers(t, func(t *testing.T, client *redis.Client) {
+		for _, test := range tests {
+			t.Run(test.name, func(t *testing.T) {
+				store, advance := clocked(t, client)
+				now := epoch
+				var expires int64
+				for i, step := range test.steps {
+					advance(step.pause)
+					now = now.Add(step.pause)
+					charges := sl("a", step.cost)
+					if step.do == "refund" {
+						if err := store.Refund(t.Context(), charges); err != nil {
+							t.Fatal(err)
+						}
+					} else if r := take(t, store, charges); r.Allowed != (step.do != "refuse") {
+						t.Errorf("step %d: %s: %+v", i, step.do, r)
+					}
+					if got := logged(t, client, "rl:{a}:sl:1m"); got != step.want {
+						t.Errorf("step %d: %s %d: the log is %q: want %q", i, step.do, step.cost, got, step.want)
+					}
+					at := client.PExpireTime(t.Context(), "rl:{a}:sl:1m").Val().Milliseconds()
+					if step.ttl == 0 && step.want != "" && at != expires {
+						t.Errorf("step %d: the key expires at %d instead of %d", i, at, expires)
+					}
+					if step.ttl != 0 {
+						needed := now.Add(step.ttl).UnixMicro()/1000 + 60*365*24*3600*1000 // see ownClock
+						if at <= needed || at > needed+slack.Milliseconds() {
+							t.Errorf("step %d: the key expires %d ms later than needed: want 1 to %d", i, at-needed, slack.Milliseconds())
+						}
+					}
+					expires = at
+				}
+			})
+		}
+	})
+}
+
+// R20, R27: neither a cost nor a count makes a log grow.
+func TestSizeOfALog(t *testing.T) {
+	servers(t, func(t *testing.T, client *redis.Client) {
+		store, advance := clocked(t, client)
+		c := sl("cost", 1_000_000)
+		c[0].Limit.Count = 1_000_000
+		take(t, store, c)
+		if got, want := logged(t, client, keyOf(c[0])), "0 @0 1000000"; got != want {
+			t.Errorf("one call of a million units is %q: want %q", got, want)
+		}
+
+		// Above a million units, an entry a millionth of the period, here a millisecond. The epoch is 456 us into one.
+		c = sl("count", 1)
+		c[0].Limit.Count, c[0].Limit.Period = 1_000_000_000, 1000*time.Second
+		for _, pause := range []time.Duration{0, 200, 343, 1, 999, 1, 2000} {
+			advance(pause * time.Microsecond)
+			take(t, store, c)
+		}
+		if got, want := logged(t, client, keyOf(c[0])), "0 @543 3 @1543 5 @1544 6 @3544 7"; got != want {
+			t.Errorf("the log is %q: want %q", got, want)
+		}
+	})
+}
+
+// P04: however long a log is, a call looks at a few entries.
+func TestLongLogIsNotReadThrough(t *testing.T) {
+	const entries = 20_000
+	client := redistest.Client(t)
+	store, advance := clocked(t, client)
+	c := sl("long", 1)
+	c[0].Limit.Count = 1_000_000
+	key := keyOf(c[0])
+	list := []any{"0"}
+	for i := range int64(entries) {
+		list = append(list, epoch.UnixMicro()+i*1000, (i+1)*10)
+	}
+	if err := client.RPush(t.Context(), key, list...).Err(); err != nil {
+		t.Fatal(err)
+	}
+	advance(entries * time.Millisecond)
+
+	const half = entries / 2 * 10
+	tests := []struct {
+		name  string
+		pause time.Duration
+		call  func() error
+		left  int64 // entries
+	}{
+		{"refused until half has expired", 0, func() error {
+			c[0].Limit.Count, c[0].Cost = half, 5
+			r := take(t, store, c)
+			if want := time.Minute - half*time.Millisecond/10; r.RetryAfter != want {
+				return fmt.Errorf("retry after %v: want %v", r.RetryAfter, want)
+			}
+			return nil
+		}, entries},
+		{"refund of most", 0, func() error {
+			c[0].Cost = half + half/2
+			return store.Refund(t.Context(), c)
+		}, entries / 4},
+		{"take when half of the rest has expired", time.Minute - entries*time.Millisecond + entries/8*time.Millisecond, func() error {
+			c[0].Cost = 1
+			if r := take(t, store, c); !r.Allowed || r.Remaining != half-(entries/8-1)*10-1 {
+				return fmt.Errorf("%+v", r)
+			}
+			return nil
+		}, entries / 8},
+	}
+	for _, test := range tests {
+		advance(test.pause)
+		if err := client.ConfigResetStat(t.Context()).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if err := test.call(); err != nil {
+			t.Errorf("%s: %v", test.name, err)
+		}
+		if n := client.LLen(t.Context(), key).Val(); n != 2*test.left+1 {
+			t.Errorf("%s: the list has %d elements: want %d", test.name, n, 2*test.left+1)
+		}
+		if n := calls(t, client, "lindex"); n > 40 || n == 0 {
+			t.Errorf("%s: looks at %d elements: want at most 40", test.name, n)
+		}
+		if n := calls(t, client, "lrange"); n != 0 {
+			t.Errorf("%s: reads %d ranges: want none", test.name, n)
+		}
+	}
+}
+
+// calls returns how often a server was asked to do a command.
+func calls(t *testing.T, client *redis.Client, command string) int {
+	t.Helper()
+	info, err := client.Info(t.Context(), "commandstats").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, stat, found := strings.Cut(info, "cmdstat_"+command+":calls=")
+	if !found {
+		return 0
+	}
+	stat, _, _ = strings.Cut(stat, ",")
+	n, err := strconv.Atoi(stat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// S20: a list that is no log is an error that names the key, and stays.
+func TestForeignList(t *testing.T) {
+	at := func(us int64) string { return strconv.FormatInt(epoch.UnixMicro()+us, 10) }
+	// Four of five units are asked for: a take looks for the entry that must expire, a refund for the one that stays.
+	lists := map[string][]string{
+		"another program's":       {"of another program"},
+		"a total alone":           {"0"},
+		"no last total":           {"0", at(0)},
+		"no last total of two":    {"0", at(0), "5", at(0)},
+		"text for a time":         {"0", "now", "5"},
+		"text for a total":        {"0", at(0), "five"},
+		"text for the first":      {"zero", at(0), "5"},
+		"a fraction":              {"0", at(0), "5.5"},
+		"a sign":                  {"0", at(0), "+5"},
+		"an exponent":             {"0", "1e15", "5"},
+		"a negative":              {"-1", at(0), "5"},
+		"a time beyond 2^53":      {"0", "9007199254740992", "5"},
+		"a total beyond 2^53":     {"0", at(0), "9007199254740992"},
+		"no units":                {"5", at(0), "5"},
+		"fewer units than none":   {"5", at(0), "4"},
+		"times that go backwards": {"0", at(0), "1", at(-1), "5"},
+		"text within, as a total": {"0", at(-1), "one", at(0), "5"},
+		"text within, as a time":  {"0", at(-60e6), "1", "now", "2", at(0), "5"}, // looked at to drop what has expired
+	}
+	servers(t, func(t *testing.T, client *redis.Client) {
+		store, _ := clocked(t, client)
+		ctx, key, charges := t.Context(), "rl:{a}:sl:1m", sl("a", 4)
+		for name, list := range lists {
+			client.Del(ctx, key)
+			client.RPush(ctx, key, list)
+			for do, err := range each(t, store, charges) {
+				if err == nil || !strings.Contains(err.Error(), "unreadable state") || !strings.Contains(err.Error(), key) {
+					t.Errorf("%s: %s: error %v: want unreadable state and the key", name, do, err)
+				}
+			}
+			if got := client.LRange(ctx, key, 0, -1).Val(); !slices.Equal(got, list) {
+				t.Errorf("%s: %q has become %q", name, list, got)
+			}
+		}
+		client.Set(ctx, key, "garbage", 0)
+		for do, err := range each(t, store, charges) {
+			if err == nil || !strings.Contains(err.Error(), "WRONGTYPE") || !strings.Contains(err.Error(), key) {
+				t.Errorf("%s of a text: error %v: want WRONGTYPE and the key", do, err)
+			}
+		}
+	})
+}
