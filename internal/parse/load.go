@@ -68,10 +68,12 @@ func Load(cfg Config, patterns ...string) ([]*Package, error) {
 func (s *source) load(root *packages.Package, pkg *Package) Diagnostics {
 	r := &resolver{source: s, checked: s.check(root), seen: make(map[*sourceFile]bool), unclear: make(map[*sourceFile]bool)}
 	pkg.Types = r.checked.types
+	illegible := false
 	for _, file := range r.checked.files {
 		r.syntax(file)
+		illegible = illegible || file.parseErr != nil
 	}
-	if len(r.diags) > 0 { // types would only repeat what does not parse
+	if illegible { // types would only repeat what does not parse
 		for _, file := range r.checked.files {
 			r.reached(file)
 		}

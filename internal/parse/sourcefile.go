@@ -82,10 +82,8 @@ func (s *source) parse(p *packages.Package, path string) *sourceFile {
 		if f.ours {
 			mode |= parser.ParseComments
 		}
-		if f.syntax = s.parsed[path]; f.syntax == nil {
-			if f.parseErr = f.readErr; f.parseErr == nil {
-				f.syntax, f.parseErr = parser.ParseFile(s.fset, path, f.src, mode)
-			}
+		if f.parseErr = f.readErr; f.parseErr == nil {
+			f.syntax, f.parseErr = s.parseSource(path, f.src, mode)
 		}
 		if f.syntax == nil {
 			f.syntax = &ast.File{Name: ast.NewIdent("_")}
@@ -100,6 +98,16 @@ func (s *source) parse(p *packages.Package, path string) *sourceFile {
 		}
 	})
 	return f
+}
+
+// parseSource parses a file, or has one that somebody else has parsed. Whether that one is all that there is to the file,
+// only parsing it again can tell.
+func (s *source) parseSource(path string, src []byte, mode parser.Mode) (*ast.File, error) {
+	if syntax := s.parsed[path]; syntax != nil {
+		_, err := parser.ParseFile(token.NewFileSet(), path, src, parser.SkipObjectResolution)
+		return syntax, err
+	}
+	return parser.ParseFile(s.fset, path, src, mode)
 }
 
 // importName returns the name by which a file of the package refers to an import.
