@@ -55,7 +55,7 @@ func InTheWay(path string) parse.Diagnostic {
 
 // File returns the source of the decorators of the file's interfaces: the same bytes for the same input, formatted as
 // gofmt does. The error is [parse.Diagnostics], of which each names a mistake in the user's source or what is not
-// supported yet.
+// supported yet. Whether the source compiles is for [Verify] to say.
 func File(f *parse.File) ([]byte, error) {
 	b := newBuilder(f)
 	decorators, err := b.plan()
@@ -78,7 +78,11 @@ func File(f *parse.File) ([]byte, error) {
 	for _, d := range decorators {
 		d.render(code)
 	}
-	return source(code, f.Constraint)
+	text, err := source(code, f.Constraint)
+	if err != nil {
+		return nil, parse.Diagnostics{syntaxFault(f, text, err)}
+	}
+	return text, nil
 }
 
 // Check returns the error of [File] for a file whose directives need not all have a source: the expressions of those that

@@ -32,8 +32,8 @@ type Parsed struct {
 // packages that import it. Of the type-checked package only the imports are used: it is checked anew without our own
 // output, which may be stale, or be missing where something refers to it. What the parser has found wrong is left out.
 func LoadParsed(p Parsed) (*Package, []MethodLines, error) {
-	s := newSource(Config{}, &listing{})
-	s.fset, s.sizes, s.parsed = p.Fset, p.Sizes, make(map[string]*ast.File)
+	s := newSource(p.Fset, p.Sizes, &listing{})
+	s.parsed = make(map[string]*ast.File)
 	if p.ReadFile != nil {
 		s.readFile = p.ReadFile
 	}

@@ -31,6 +31,9 @@ func prune(file *ast.File) *ast.File {
 	return &pruned
 }
 
+// endless stands in for what was in a function body. One that is empty lacks a return statement.
+var endless = []ast.Stmt{&ast.ForStmt{Body: &ast.BlockStmt{}}}
+
 func pruneVar(spec *ast.ValueSpec) *ast.ValueSpec {
 	pruned := *spec
 	if spec.Type == nil && len(spec.Values) == 1 && len(spec.Names) == 1 {
@@ -49,12 +52,12 @@ func pruneVar(spec *ast.ValueSpec) *ast.ValueSpec {
 	return &pruned
 }
 
-// emptied returns a function's body without statements. A function without a body has none.
+// emptied returns a function's body without what it does. A function without a body has none.
 func emptied(body *ast.BlockStmt) *ast.BlockStmt {
 	if body == nil {
 		return nil
 	}
-	return &ast.BlockStmt{Lbrace: body.Lbrace, Rbrace: body.Rbrace}
+	return &ast.BlockStmt{Lbrace: body.Lbrace, List: endless, Rbrace: body.Rbrace}
 }
 
 // spelledType returns the type that a value spells out, as in T{...} and &T{...}, or nil.

@@ -22,6 +22,7 @@ import (
 // where those do not compile because a generated file is missing or broken.
 type source struct {
 	fset     *token.FileSet
+	nowhere  token.Pos // a position in a file that there is not: the type checker panics at a type without any
 	sizes    types.Sizes
 	readFile func(string) ([]byte, error)
 	parsed   map[string]*ast.File // files that somebody else has parsed, by path
@@ -42,18 +43,20 @@ type source struct {
 
 // checkedPackage is a package with types.
 type checkedPackage struct {
-	once  sync.Once
-	pkg   *packages.Package
-	types *types.Package
-	info  *types.Info
-	files []*sourceFile       // without our own output
-	needs []*packages.Package // imports that declarations refer to
+	once   sync.Once
+	pkg    *packages.Package
+	types  *types.Package
+	info   *types.Info
+	files  []*sourceFile       // without our own output
+	needs  []*packages.Package // imports that declarations refer to
+	failed bool                // there are errors
 }
 
-func newSource(cfg Config, listed *listing) *source {
+func newSource(fset *token.FileSet, sizes types.Sizes, listed *listing) *source {
 	return &source{
-		fset:     token.NewFileSet(),
-		sizes:    types.SizesFor("gc", architecture(cfg.Env)),
+		fset:     fset,
+		nowhere:  token.Pos(fset.AddFile("", -1, 0).Base()),
+		sizes:    sizes,
 		readFile: os.ReadFile,
 		slots:    make(chan struct{}, runtime.GOMAXPROCS(0)),
 		files:    make(map[string]*sourceFile),
@@ -148,6 +151,7 @@ func (s *source) checkFiles(p *packages.Package, c *checkedPackage) {
 		Error: func(err error) {
 			var typeErr types.Error
 			if errors.As(err, &typeErr) {
+				c.failed = c.failed || typeErr.Pos.IsValid() && typeErr.Pos != s.nowhere
 				s.mu.Lock()
 				s.errs = append(s.errs, typeErr)
 				s.mu.Unlock()
@@ -160,7 +164,7 @@ func (s *source) checkFiles(p *packages.Package, c *checkedPackage) {
 	if isOurs(p) {
 		c.info = &types.Info{Defs: make(map[*ast.Ident]types.Object)}
 	}
-	syntax := withDecorators(c.files)
+	syntax := withDecorators(c.files, s.nowhere)
 	if !isOurs(p) {
 		syntax = syntaxOf(c.files)
 	}
