@@ -1,6 +1,9 @@
 package annotations
 
-import "testing"
+import (
+	"errors"
+	"testing"
+)
 
 func TestEdits(t *testing.T) {
 	tests := []struct {
@@ -36,7 +39,7 @@ func TestEdits(t *testing.T) {
 		// Words.
 		{"//ratelimit:Key=users count=5", []string{"//ratelimit:key=users count=5"}},
 		{"//ratelimit:count=5 ipLimit=true", []string{"//ratelimit:count=5 ip=true"}},
-		{"//ratelimit:cuont=5 tiem=1", []string{"//ratelimit:count=5 tiem=1", "//ratelimit:cuont=5 time=1"}},
+		{"//ratelimit:cuont=5 tmie=1", []string{"//ratelimit:count=5 tmie=1", "//ratelimit:cuont=5 time=1"}},
 		{"//ratelimit:count=5 limit=5", []string{""}}, // which of the two?
 		{"//ratelimit:count=5 colour=red", []string{""}},
 		{"//ratelimit:exempt", []string{"//ratelimit:skip"}},
@@ -54,7 +57,8 @@ func TestEdits(t *testing.T) {
 	}
 	for _, test := range tests {
 		_, err := Parse(test.comment)
-		mistakes, _ := err.(Errors)
+		var mistakes Errors
+		errors.As(err, &mistakes)
 		var got []string
 		for _, mistake := range mistakes {
 			text := ""
