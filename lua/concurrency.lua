@@ -127,8 +127,8 @@ function algorithms.cc()
 
     store = function(b, microseconds)
       if b.leases then
+        lease(b) -- first, since a server without memory refuses this only, and nothing once something was written
         redis.call('ZREMRANGEBYSCORE', b.key, '-inf', string.format('%d', now))
-        lease(b)
       else
         for from = 1, b.own, GROUP do
           redis.call('ZREM', b.key, unpack(b.slots, from, math.min(b.own, from + GROUP - 1)))

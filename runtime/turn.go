@@ -133,7 +133,7 @@ func (g *Guard) giveUp(ctx context.Context, s *scratch, replied time.Time) {
 			s.charges[i].Delay = max(0, s.results[i].Delay-waited)
 		}
 	}
-	if err := g.limiter.giveBack(ctx, s.charges); err != nil {
+	if err := g.limiter.giveBack(ctx, s.local, s.charges); err != nil {
 		g.limiter.report(g.method, err)
 	}
 	g.limiter.lines.released(s.charges)

@@ -17,14 +17,19 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/vet"
 )
 
-// wider are the cases of the corpus of which some needs more than one package to be found, and what the analyzer finds.
+// wider are the cases of the corpus that are about several packages, and what the analyzer says of them: what it cannot see
+// in one package is missing, and what is wrong with a line of another package is told where it is embedded.
 var wider = map[string]string{
 	"one_default_key_for_two_packages": "",
 	"one_key_for_different_limits": `
 a/a.go:4:14: key "io" is for 5 per 1s (token bucket) here, for 9 per 1s (token bucket) at a.go:9:14: want equal limits, or another key
 a/a.go:9:14: key "io" is for 9 per 1s (token bucket) here, for 5 per 1s (token bucket) at a.go:4:14: want equal limits, or another key`,
 	"expression_of_other_package": `
-base/base.go:18:20: count=0: want 1 to 1000000000`,
+base/base.go:18:20: count=0: want 1 to 1000000000
+users.go:5:6: key: {req.ID}: base.meta may be nil and is not exported, but the decorator of app.Users needs it: want what can be written there, or Put in Users with a line of its own (base/base.go:6:23)
+users.go:5:6: key: {req.id}: base.id is not exported, but the decorator of app.Users needs it: want what can be written there, or Get in Users with a line of its own (base/base.go:4:30)
+users.go:5:6: key: {string(K("x"))}: K is a type parameter of another interface, but the decorator of app.Users needs it: want what can be written there, or Get in Users with a line of its own (base/base.go:4:39)
+users.go:5:6: key: {tenant()}: base.tenant is not exported, but the decorator of app.Users needs it: want what can be written there, or Get in Users with a line of its own (base/base.go:4:19)`,
 }
 
 // TestSaysWhatGenerateSays runs the analyzer over everything that must not generate, and compares what it says, together

@@ -53,7 +53,7 @@ func (d *directives) export(pass *analysis.Pass) {
 // sort gives the fact the same bytes every time, since drivers compare them, and drops what came by two ways.
 func (d *directives) sort() {
 	byPlace := func(a, b parse.MethodLines) int {
-		return cmp.Or(cmp.Compare(a.Package, b.Package), parse.ComparePositions(a.Pos[0], b.Pos[0]))
+		return cmp.Or(cmp.Compare(a.Package, b.Package), parse.ComparePositions(a.Pos, b.Pos))
 	}
 	slices.SortFunc(d.Methods, byPlace)
 	d.Methods = slices.CompactFunc(d.Methods, func(a, b parse.MethodLines) bool { return byPlace(a, b) == 0 })

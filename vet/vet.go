@@ -9,13 +9,13 @@
 // Where it leaves no doubt what was meant, as in "// ratelimit:count=5" or ipLimit=true, a mistake comes with a suggested
 // fix, which editors offer and which go vet -fix applies.
 //
-// An analyzer sees one package, and of those that it imports the lines on the methods of their interfaces. Three things
-// need more, and are found by ratelimitgen vet, check and generate only: keys that packages share without being equal, what
-// an expression means in a package that embeds the interface it stands on, and names that only tests have, where the tests
-// are not analyzed. What the compiler says is left to the compiler.
+// An analyzer sees one package, and of those that it imports the lines on the methods of their interfaces. So it does not
+// find keys that packages share without being equal: run ratelimitgen vet, check or generate for all packages at once. What
+// the compiler says is left to the compiler.
 package vet
 
 import (
+	"go/token"
 	"os"
 
 	"golang.org/x/tools/go/analysis"
@@ -44,7 +44,7 @@ func run(pass *analysis.Pass) (any, error) {
 		r := newReporter(pass, known)
 		r.check()
 		known.Methods = append(known.Methods, r.lines...)
-		known.Mistakes = append(known.Mistakes, r.mistakes...)
+		known.Mistakes = append(known.Mistakes, r.here...)
 	}
 	known.export(pass)
 	return nil, nil
@@ -54,16 +54,41 @@ func run(pass *analysis.Pass) (any, error) {
 func (r *reporter) check() {
 	pkg, lines, err := parse.LoadParsed(r.parsed)
 	r.lines = lines
-	r.add(err)
-	r.add(generate.CheckKeys([]*parse.Package{pkg}))
+	r.add(err, pkg)
+	r.add(generate.CheckKeys([]*parse.Package{pkg}), pkg)
 	for _, f := range pkg.Files {
-		r.add(generate.Check(f))
+		r.checkFile(f)
+		r.note(generate.Abroad(f))
 		path := generate.Output(f.Path)
 		if content, err := r.readFile(path); err == nil && !generate.IsOutput(content) {
-			r.add(parse.Diagnostics{generate.InTheWay(path)})
+			r.add(parse.Diagnostics{generate.InTheWay(path)}, pkg)
 		}
 	}
-	r.report(pkg)
+	r.report()
+}
+
+func (r *reporter) checkFile(f *parse.File) {
+	here, elsewhere := r.split(generate.Check(f))
+	r.here = append(r.here, here...)
+	if len(elsewhere) == 0 {
+		return
+	}
+	for _, iface := range f.Interfaces { // what is wrong with a line elsewhere is so for some
+		alone := *f
+		alone.Interfaces = []*parse.Interface{iface}
+		_, elsewhere = r.split(generate.Check(&alone))
+		r.addElsewhere(elsewhere, iface.Object.Pos())
+	}
+}
+
+// note adds obstacles to the lines that they are about.
+func (r *reporter) note(obstacles map[token.Position][]parse.Obstacle) {
+	for i := range r.lines {
+		for j := range r.lines[i].Lines {
+			l := &r.lines[i].Lines[j]
+			l.Obstacles = append(l.Obstacles, obstacles[l.Pos]...)
+		}
+	}
 }
 
 // readFile reads a file, one that the driver knows in the state in which the driver has it. Others are those that cgo has

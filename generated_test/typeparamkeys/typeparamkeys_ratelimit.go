@@ -201,3 +201,53 @@ func (b *RateLimitedBase[T]) Find(id T, p *Pair[T]) error {
 	}
 	return b.next.Find(id, p)
 }
+
+// RateLimitedMeter decorates [Meter] with the limits of its //ratelimit: directives. A call over its limit is not
+// passed on: it returns an error that matches [ratelimit.ErrLimited].
+type RateLimitedMeter[N ~int | ~uint8 | ~float64, U int | uint] struct {
+	next Meter[N, U]
+	read *ratelimit.Guard
+}
+
+// If this does not compile, Meter has changed: run go generate again.
+func _[N ~int | ~uint8 | ~float64, U int | uint]() {
+	var _ Meter[N, U] = (*RateLimitedMeter[N, U])(nil)
+}
+
+// NewRateLimitedMeter returns a decorator of next that asks limiter before each limited call.
+func NewRateLimitedMeter[N ~int | ~uint8 | ~float64, U int | uint](
+	next Meter[N, U],
+	limiter *ratelimit.Limiter,
+) *RateLimitedMeter[N, U] {
+	return &RateLimitedMeter[N, U]{
+		next: next,
+		read: limiter.Guard("typeparamkeys.Meter.Read", ratelimit.Rule{
+			Key:     "{n > 0}:{int(100 / n)}",
+			Name:    "1h",
+			Limit:   ratelimit.Limit{Count: 4, Period: time.Hour},
+			CostArg: true,
+		}),
+	}
+}
+
+// Unwrap returns the decorated [Meter].
+func (m *RateLimitedMeter[N, U]) Unwrap() Meter[N, U] {
+	return m.next
+}
+
+// Read calls [Meter.Read], at most 4 units per 1h for each n > 0 and int(100 / n), u a call (token bucket).
+func (m *RateLimitedMeter[N, U]) Read(n N, u U) error {
+	var part ratelimit.Arg
+	if n != 0 {
+		part = ratelimit.Int(int64(int(100 / n)))
+	}
+	if err := m.read.Allow(
+		context.Background(),
+		ratelimit.Bool(n > 0),
+		part,
+		ratelimit.Cost("1h", int64(u)),
+	); err != nil {
+		return err
+	}
+	return m.next.Read(n, u)
+}

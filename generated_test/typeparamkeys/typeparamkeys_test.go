@@ -60,3 +60,23 @@ func TestRefund(t *testing.T) {
 		}
 	}
 }
+
+type meter struct{}
+
+func (meter) Read(int, uint) error { return nil }
+
+func TestNumbersOfAnyKind(t *testing.T) {
+	m := NewRateLimitedMeter(Meter[int, uint](meter{}), limittest.Limiter(t))
+	for _, test := range []struct {
+		n    int
+		want string
+	}{
+		{3, "true:33"},
+		{-3, "false:-33"},
+		{0, "no int(100 / n)"},
+	} {
+		if got := limittest.Key(t, 3, func() error { return m.Read(test.n, 2) }); got != test.want {
+			t.Errorf("got key %q, want %q", got, test.want)
+		}
+	}
+}

@@ -64,7 +64,10 @@ func (b *builder) expression(m *method, l *parse.Limit, attr string, source *ann
 		},
 	}
 	pkg, outer := b.home(m, l)
-	if pkg == nil { // whoever has its source checks it, see [Check]
+	if pkg == nil { // who has the source has checked it, see [Check]
+		if obstacle, ok := l.Obstacle(source.Offset); ok {
+			c.refuse(node.Pos(), obstacle+m.decorator.elsewhere(e))
+		}
 		return nil
 	}
 	c.home = pkg
@@ -114,6 +117,9 @@ func (v variable) name(sig *types.Signature) string {
 // nil if the source of that one is not at hand.
 func (b *builder) home(m *method, l *parse.Limit) (*types.Package, *types.Scope) {
 	for _, pkg := range []*types.Package{b.local, m.Func.Pkg()} {
+		if pkg == nil { // of error
+			break
+		}
 		for file := range pkg.Scope().Children() {
 			if scope := file.Innermost(l.Pos); scope != nil {
 				return pkg, scope

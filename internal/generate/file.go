@@ -85,8 +85,8 @@ func File(f *parse.File) ([]byte, error) {
 	return text, nil
 }
 
-// Check returns the error of [File] for a file whose directives need not all have a source: the expressions of those that
-// have none are not looked at.
+// Check returns the error of [File] for a file whose directives need not all have their source at hand. Of the expressions
+// of those that have not it knows what [Abroad] has found.
 func Check(f *parse.File) error {
 	_, err := newBuilder(f).plan()
 	return err

@@ -13,12 +13,13 @@ import (
 // of it may be evaluated becomes a step. So each call is made once, where a reader would make it, too.
 type lowering struct {
 	*expression
-	m      *method
-	p      *printer
-	taken  scope // names of variables that steps must not hide
-	steps  []step
-	known  facts
-	serial *int // how many variables there were, so that no two of them share facts
+	m         *method
+	p         *printer
+	condition ast.Expr // the expression if it is to be a bool, whatever type it has
+	taken     scope    // names of variables that steps must not hide
+	steps     []step
+	known     facts
+	serial    *int // how many variables there were, so that no two of them share facts
 }
 
 // step is what comes before an expression: a condition without which it has no value, a variable that holds what is
@@ -213,25 +214,21 @@ func (w *lowering) isInstance(e ast.Expr) bool { return isDeclared(w.info, e) }
 
 // binary returns the code of an operation. A divisor must not be zero, and a shift not negative.
 func (w *lowering) binary(e *ast.BinaryExpr) *jen.Statement {
-	isConstant := w.info.Types[e.Y].Value != nil
-	isInteger := basicInfo(w.typ(e.Y))&types.IsInteger != 0
-	switch e.Op {
-	case token.LAND, token.LOR:
+	needed := "" // of the right side, compared with 0
+	switch {
+	case e.Op == token.LAND || e.Op == token.LOR:
 		return w.logical(e)
-	case token.QUO, token.REM:
-		if isConstant || !isInteger {
-			break
-		}
-		x, y := w.value(e.X), w.place(e.Y)
-		w.require(fact{text: y.text + " != 0"}, jen.Add(y.code).Op("!=").Lit(0))
-		return x.Op(e.Op.String()).Add(y.code)
-	case token.SHL, token.SHR:
-		if isConstant || basicInfo(w.typ(e.Y))&types.IsUnsigned != 0 {
-			break
-		}
-		x, y := w.value(e.X), w.place(e.Y)
-		w.require(fact{text: y.text + " >= 0"}, jen.Add(y.code).Op(">=").Lit(0))
-		return x.Op(e.Op.String()).Add(y.code)
+	case w.info.Types[e.Y].Value != nil: // checked by the type checker
+	case (e.Op == token.QUO || e.Op == token.REM) && mayBeInteger(w.typ(e.Y)):
+		needed = "!="
+	case (e.Op == token.SHL || e.Op == token.SHR) && basicInfo(w.typ(e.Y))&types.IsUnsigned == 0:
+		needed = ">="
 	}
-	return w.value(e.X).Op(e.Op.String()).Add(w.value(e.Y))
+	x := w.value(e.X)
+	if needed == "" {
+		return x.Op(e.Op.String()).Add(w.value(e.Y))
+	}
+	y := w.place(e.Y)
+	w.require(fact{text: y.text + " " + needed + " 0"}, jen.Add(y.code).Op(needed).Lit(0))
+	return x.Op(e.Op.String()).Add(y.code)
 }

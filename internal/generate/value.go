@@ -32,7 +32,7 @@ func (c *expressionCheck) checkValue(e *expression) *expression {
 			return refuse(c.describe(tv) + ": want a string, []byte, bool, integer, encoding.TextMarshaler or fmt.Stringer" + c.wayOut(e))
 		}
 	case c.attr == "cost":
-		if basicInfo(t)&types.IsInteger == 0 || !representable(tv) {
+		if !isInteger(t) || !representable(tv) {
 			return refuse(c.describe(tv) + ": want an integer")
 		}
 		return c.checkConstantCost(e, tv)
@@ -93,8 +93,11 @@ func (c *expressionCheck) describe(tv types.TypeAndValue) string {
 		return "is nil"
 	}
 	text := types.TypeString(tv.Type, c.qualifier)
+	if t, ok := types.Unalias(tv.Type).(*types.TypeParam); ok {
+		return "is of the type parameter " + text + " " + types.TypeString(t.Constraint(), c.qualifier)
+	}
 	article := "a "
-	if strings.ContainsAny(text[:1], "aeiou") {
+	if strings.ContainsAny(text[:1], "aeiou") && !strings.HasPrefix(text, "uint") {
 		article = "an "
 	}
 	if _, ok := tv.Type.(*types.Tuple); ok {

@@ -25,7 +25,8 @@ type line struct {
 	pos                     token.Pos
 	text                    string
 	src                     []byte // of the file, from pos on
-	nearMiss                bool   // not read as a directive, which is the one thing to say about it wherever it stands
+	obstacles               []Obstacle
+	nearMiss                bool // not read as a directive, which is the one thing to say about it wherever it stands
 }
 
 // at returns the position of the byte at offset in the line's comment.

@@ -16,9 +16,16 @@ type MethodLines struct {
 	Module  string
 	Package string // path
 	Method  string
-	At      token.Position   // of the method's name, as the type checker of an importing package has it but for the column
-	Pos     []token.Position // of the method's name in its file, and of each line
-	Text    []string         // of the lines
+	Pos     token.Position // of the method's name in its file
+	At      token.Position // the same as the type checker of an importing package has it, but for the column
+	Lines   []MethodLine
+}
+
+// MethodLine is one of [MethodLines].
+type MethodLine struct {
+	Pos       token.Position // of its first slash
+	Text      string
+	Obstacles []Obstacle
 }
 
 // methodKey is what the type checker of an importing package still knows about the place of a method: paths of files may
@@ -49,35 +56,49 @@ func (s *source) methodLines(c *checkedPackage) []MethodLines {
 				Module:  file.module,
 				Package: c.types.Path(),
 				Method:  name.Name,
+				Pos:     s.fset.PositionFor(name.Pos(), false),
 				At:      s.fset.Position(name.Pos()),
-				Pos:     []token.Position{s.fset.PositionFor(name.Pos(), false)},
 			}
 			for _, l := range lines {
-				m.Pos = append(m.Pos, s.fset.PositionFor(l.pos, false))
-				m.Text = append(m.Text, l.text)
+				m.Lines = append(m.Lines, MethodLine{Pos: s.fset.PositionFor(l.pos, false), Text: l.text})
 			}
 			all = append(all, m)
 		}
 	}
-	slices.SortFunc(all, func(a, b MethodLines) int { return ComparePositions(a.Pos[0], b.Pos[0]) })
+	slices.SortFunc(all, func(a, b MethodLines) int { return ComparePositions(a.Pos, b.Pos) })
 	return all
 }
 
-// inherit makes the lines of other packages known. Their files get a place in the file set, in which every byte that
-// somebody may ask for has its line and its column.
+// inherit makes the lines of other packages known.
 func (s *source) inherit(methods []MethodLines) {
+	places := s.foreignPlaces(methods)
 	s.inherited = make(map[methodKey]*inheritedMethod)
+	for _, m := range methods {
+		inherited := &inheritedMethod{module: m.Module, pos: places(m.Pos)}
+		for _, ml := range m.Lines {
+			annotation, err := annotations.Parse(ml.Text)
+			l := &line{Annotation: annotation, pos: places(ml.Pos), text: ml.Text, src: []byte(ml.Text), obstacles: ml.Obstacles}
+			var mistakes annotations.Errors
+			l.nearMiss = errors.As(err, &mistakes) && isNearMiss(ml.Text, mistakes) // the mistakes are that package's to report
+			inherited.lines = append(inherited.lines, l)
+		}
+		s.inherited[methodKey{m.Package, filepath.Base(m.At.Filename), m.At.Line, m.Method}] = inherited
+	}
+}
+
+// foreignPlaces gives files that nobody has parsed a place in the file set, in which every byte of a line that somebody may
+// ask for is at its line and column. It returns the function that finds it.
+func (s *source) foreignPlaces(methods []MethodLines) func(token.Position) token.Pos {
 	type extent struct{ lines, width int }
 	extents := make(map[string]extent)
+	extend := func(p token.Position, size int) {
+		e := extents[p.Filename]
+		extents[p.Filename] = extent{max(e.lines, p.Line), max(e.width, p.Column+size+1)}
+	}
 	for _, m := range methods {
-		for i, pos := range m.Pos {
-			e := extents[pos.Filename]
-			e.lines = max(e.lines, pos.Line)
-			e.width = max(e.width, pos.Column+1)
-			if i > 0 {
-				e.width = max(e.width, pos.Column+len(m.Text[i-1])+1)
-			}
-			extents[pos.Filename] = e
+		extend(m.Pos, 0)
+		for _, l := range m.Lines {
+			extend(l.Pos, len(l.Text))
 		}
 	}
 	files := make(map[string]*token.File)
@@ -89,19 +110,8 @@ func (s *source) inherit(methods []MethodLines) {
 		}
 		files[name].SetLines(starts)
 	}
-	posOf := func(p token.Position) token.Pos {
+	return func(p token.Position) token.Pos {
 		return files[p.Filename].LineStart(p.Line) + token.Pos(p.Column-1)
-	}
-	for _, m := range methods {
-		inherited := &inheritedMethod{module: m.Module, pos: posOf(m.Pos[0])}
-		for i, text := range m.Text {
-			annotation, err := annotations.Parse(text)
-			l := &line{Annotation: annotation, pos: posOf(m.Pos[i+1]), text: text, src: []byte(text)}
-			var mistakes annotations.Errors
-			l.nearMiss = errors.As(err, &mistakes) && isNearMiss(text, mistakes) // the mistakes are that package's to report
-			inherited.lines = append(inherited.lines, l)
-		}
-		s.inherited[methodKey{m.Package, filepath.Base(m.At.Filename), m.At.Line, m.Method}] = inherited
 	}
 }
 

@@ -26,9 +26,20 @@ type Stopped interface{ base.Mistaken }
 
 type Strings interface{ base.List[string] }
 
+type First interface{ base.Secret } // want `key: {secret\(\)}: base\.secret is not exported, but the decorator of app\.First needs it: .* \(\.\./base/base\.go:20:27\)`
+
+type Second interface{ base.Secret } // want `key: {secret\(\)}: base\.secret is not exported, but the decorator of app\.Second needs it: .* \(\.\./base/base\.go:20:27\)`
+
+// Third has a line of its own.
+type Third interface {
+	base.Secret
+	//ratelimit:count=5
+	Secret() error
+}
+
 type Both interface {
 	base.Store
-	base.Other // want `Get: other limits at \.\./base/base\.go:18:2 than at \.\./base/base\.go:9:2: want the same ones, or a line on Get in Both itself`
+	base.Other // want `Get: other limits at \.\./base/base\.go:26:2 than at \.\./base/base\.go:11:2: want the same ones, or a line on Get in Both itself`
 }
 
 // Refused has a line of its own, so that Close is no longer exempt.

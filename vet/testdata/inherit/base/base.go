@@ -1,16 +1,24 @@
-package base // want package:`directives on \[example.com/inherit/base.Get example.com/inherit/base.Put example.com/inherit/base.Close example.com/inherit/base.Get example.com/inherit/base.Broken example.com/inherit/base.Get\]`
+package base // want package:`directives on \[example.com/inherit/base.Get example.com/inherit/base.Put example.com/inherit/base.Close example.com/inherit/base.Secret example.com/inherit/base.Get example.com/inherit/base.Broken example.com/inherit/base.Get\]`
 
 import "context"
 
-func id() string { return "" }
+func ID() string { return "" }
+
+func secret() string { return "" }
 
 type Store interface {
-	//ratelimit:count=5 key=get:{id()} ip=true
+	//ratelimit:count=5 key=get:{ID()} ip=true
 	Get(ctx context.Context) error
 	//ratelimit:count=5 key=put
 	Put() error
 	//ratelimit:skip
 	Close()
+}
+
+// Secret has what only this package can write.
+type Secret interface {
+	//ratelimit:count=5 key={secret()}
+	Secret() error
 }
 
 type Other interface {
@@ -25,7 +33,7 @@ type Mistaken interface {
 }
 
 type List[T any] interface {
-	// want +1 `key: {item} is a T: want a string`
+	// want +1 `key: {item} is of the type parameter T any: want a string`
 	//ratelimit:count=5 key=list:{item}
 	Get(item T) error
 }
