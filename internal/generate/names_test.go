@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestLowerFirst(t *testing.T) {
@@ -108,6 +109,21 @@ func TestVariableName(t *testing.T) {
 		}
 		if got := variableName(node); got != want {
 			t.Errorf("the value of %s is called %s, want %s", expr, got, want)
+		}
+	}
+}
+
+func TestDurationWords(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		time.Millisecond:           "1ms",
+		1500 * time.Millisecond:    "1s500ms",
+		90 * time.Second:           "1m30s",
+		10 * time.Minute:           "10m",
+		2 * time.Hour:              "2h",
+		24*time.Hour + time.Second: "24h1s",
+	} {
+		if got := DurationText(d); got != want {
+			t.Errorf("got %s, want %s", got, want)
 		}
 	}
 }
