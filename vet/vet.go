@@ -2,7 +2,8 @@
 // directives, and in the interfaces that they stand on, at the same places and in the same words.
 //
 // It needs no generated files, and is usable wherever analyzers of [golang.org/x/tools/go/analysis] are: in a
-// multichecker, in a plugin of golangci-lint, in a build of gopls. The command is a vet tool itself:
+// multichecker, in a plugin of golangci-lint (whose load mode must be that with types), in a build of gopls. The command is
+// a vet tool itself:
 //
 //	go vet -vettool=$(go tool -n ratelimitgen) ./...
 //
