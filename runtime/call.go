@@ -61,6 +61,11 @@ func (g *Guard) Begin(ctx context.Context, call ...Arg) (*Call, error) {
 		}
 	}
 	c.leases = g.limiter.leases.hold(c, s)
+	if err := g.awaitTurn(c.ctx, s); err != nil {
+		g.limiter.leases.release(c.leases)
+		s.release()
+		return nil, g.undecided(err)
+	}
 	return c, nil
 }
 
@@ -96,10 +101,9 @@ func (c *Call) End() {
 	defer s.release()
 	l := c.guard.limiter
 	kept := l.leases.release(c.leases)
-	elapsed := time.Since(s.asked)
 	back := s.charges[:0]
 	for i := range s.rules {
-		if s.holds(i) || c.refunds != nil && c.refunds[i] && elapsed < s.results[i].ResetAfter {
+		if s.holds(i) || c.refunds != nil && c.refunds[i] && s.isOut(i) {
 			back = append(back, s.charges[i])
 		}
 	}

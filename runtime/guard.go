@@ -73,7 +73,13 @@ func (g *Guard) Allow(ctx context.Context, call ...Arg) error {
 	}
 	s := scratchPool.Get().(*scratch)
 	defer s.release()
-	return g.decide(ctx, s, call)
+	if err := g.decide(ctx, s, call); err != nil {
+		return err
+	}
+	if err := g.awaitTurn(ctx, s); err != nil {
+		return g.undecided(err)
+	}
+	return nil
 }
 
 // usable returns an error unless the guard can decide calls.
@@ -228,16 +234,24 @@ type scratch struct {
 	charges  []Charge
 	results  []Result
 	outcomes []Outcome
-	local    bool      // whether the local store has decided
-	holder   string    // of the slots that are taken
-	timed    bool      // whether asked is wanted
-	asked    time.Time // when the store was asked, or just before
+	local    bool          // whether the local store has decided
+	holder   string        // of the slots that are taken
+	timed    bool          // whether asked is wanted
+	asked    time.Time     // when the store was asked, or just before
+	delay    time.Duration // until the call's turn, from replied on; 0 if it has none
+	replied  time.Time
 }
 
 var scratchPool = sync.Pool{New: func() any { return new(scratch) }}
 
 // holds reports whether the i-th charge holds slots.
 func (s *scratch) holds(i int) bool { return s.rules[i].leased && s.charges[i].Cost > 0 }
+
+// isOut reports whether what the i-th charge took has not come back by itself: slots do not, and the rest has when its
+// bucket would be as new, had nobody else called.
+func (s *scratch) isOut(i int) bool {
+	return s.rules[i].leased || time.Since(s.asked) < s.results[i].ResetAfter
+}
 
 // keep drops all charges but the first n.
 func (s *scratch) keep(n int) {
@@ -248,6 +262,6 @@ func (s *scratch) release() {
 	clear(s.charges) // its keys may be in an array that has been outgrown
 	clear(s.rules)
 	s.keys, s.rules, s.charges, s.results, s.outcomes = s.keys[:0], s.rules[:0], s.charges[:0], s.results[:0], s.outcomes[:0]
-	s.local, s.holder, s.timed = false, "", false
+	s.local, s.holder, s.timed, s.delay = false, "", false, 0
 	scratchPool.Put(s)
 }

@@ -19,7 +19,7 @@ type Charge struct {
 	Key   []byte // identity of the bucket, already escaped; a Store neither changes nor keeps it
 	Name  string // name of the limit; together with Key and Limit.Algorithm it names the bucket
 	Limit Limit
-	Cost  int64 // units to take, or to give back; 0 takes nothing and only looks
+	Cost  int64 // units to take, or to give back; 0 takes nothing and only looks; of Concurrency slots, each of which the store keeps
 
 	// Wait is the longest that the caller would wait for its turn, in whole microseconds; 0 is not at all. It is for a
 	// [TokenBucket] or [LeakyBucket], which is then charged in advance by up to what comes back to it in that time. All
@@ -157,10 +157,14 @@ func (l *Limit) checkWait(field string, d time.Duration) error {
 	case d < 0 || d > maxPeriod || d%time.Microsecond != 0:
 		return fmt.Errorf("ratelimit: %s is %v: want at most %v, in whole microseconds", field, d, maxPeriod)
 	}
-	if hi, lo := bits.Mul64(uint64(d.Microseconds()), uint64(l.Count)); hi > 0 || lo/uint64(l.Period.Microseconds()) > maxDebt {
-		return fmt.Errorf("ratelimit: %s is %v: %d per %v come to more than %d in that time", field, d, l.Count, l.Period, maxDebt)
+	period := uint64(l.Period.Microseconds())
+	hi, lo := bits.Mul64(uint64(d.Microseconds()), uint64(l.Count)) // takes up to 79 bits
+	if hi < period {
+		if units, _ := bits.Div64(hi, lo, period); units <= maxDebt {
+			return nil
+		}
 	}
-	return nil
+	return fmt.Errorf("ratelimit: %s is %v: %d per %v come to more than %d in that time", field, d, l.Count, l.Period, maxDebt)
 }
 
 func (c *Charge) sameBucket(d *Charge) bool {

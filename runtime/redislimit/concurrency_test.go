@@ -101,6 +101,12 @@ func TestWhatLeasesHold(t *testing.T) {
 			{0, "gone", "ann", 3, "3 ann@30000000, 2 ann@31000000", 0},
 			{0, "refund", "ann", 100, "", 0},
 		}},
+		{"slots beyond those that are asked for", []step{
+			{0, "take", "ann", 4, "2 ann@30000000, 3 ann@30000000, 4 ann@30000000, ann@30000000", lease},
+			{0, "refund", "ann", 2, "3 ann@30000000, 4 ann@30000000", lease},
+			{0, "refund", "ann", 3, "4 ann@30000000", lease}, // three are more than there are
+			{30 * s, "lost", "ann", 5, "4 ann@30000000", 0},
+		}},
 		{"a clock that was set back makes leases last longer", []step{
 			{0, "take", "ann", 1, "ann@30000000", lease},
 			{-10 * s, "refuse", "bob", 5, "ann@30000000", 40 * s},

@@ -90,6 +90,7 @@ func TestForeignList(t *testing.T) {
 		"a total alone":           {"0"},
 		"no last total":           {"0", at(0)},
 		"no last total of two":    {"0", at(0), "5", at(0)},
+		"no last total, if small": {"0", "1", "2", "3"},
 		"text for a time":         {"0", "now", "5"},
 		"text for a total":        {"0", at(0), "five"},
 		"text for the first":      {"zero", at(0), "5"},
