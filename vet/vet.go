@@ -12,7 +12,8 @@
 //
 // An analyzer sees one package, and of those that it imports the lines on the methods of their interfaces. So it does not
 // find keys that packages share without being equal: run ratelimitgen vet, check or generate for all packages at once. What
-// the compiler says is left to the compiler.
+// is wrong with a line only where another package embeds its interface is told at the interface there. What the compiler
+// says is left to the compiler.
 package vet
 
 import (
