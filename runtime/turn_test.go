@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -221,8 +222,8 @@ func TestWaitForASlotEnds(t *testing.T) {
 		after         time.Duration
 		want          string
 	}{
-		{"at once by default", 0, time.Hour, 0, "m: rate limit exceeded: limit limit admits the call in 1m0s"},
-		{"by the rule", 100 * time.Millisecond, time.Hour, 100 * time.Millisecond, "m: rate limit exceeded: limit limit admits the call in 59.9s"},
+		{"at once by default", 0, time.Hour, 0, "m: rate limit exceeded: limit limit has all slots taken: the next lease ends in 1m0s"},
+		{"by the rule", 100 * time.Millisecond, time.Hour, 100 * time.Millisecond, "m: rate limit exceeded: limit limit has all slots taken: the next lease ends in 59.9s"},
 		{"by the context", 100 * time.Millisecond, 50 * time.Millisecond, 50 * time.Millisecond, "m: rate limit undecided: context deadline exceeded"},
 	}
 	for _, tt := range tests {
@@ -396,3 +397,102 @@ func TestCallThatGivesUpTakesNothingFromALaterWindow(t *testing.T) {
 type noDeadline struct{ context.Context }
 
 func (noDeadline) Deadline() (time.Time, bool) { return time.Time{}, false }
+
+// Two limits, the first of which is waited for a shorter time: a call that is not the first in line does not try without
+// pause from then on.
+func TestCallsInLineDoNotSpin(t *testing.T) {
+	in(t, func(t *testing.T) {
+		var tries atomic.Int64
+		store := &hooked{Store: memlimit.New()}
+		store.take = func(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+			if tries.Add(1) > 1000 {
+				return errors.New("spinning")
+			}
+			return store.Store.Take(ctx, charges, results)
+		}
+		g := newLimiter(t, store).Guard("m",
+			ratelimit.Rule{Key: "k", Name: "slots", Limit: slots(5, time.Minute), Wait: 100 * time.Millisecond},
+			ratelimit.Rule{Key: "k", Name: "window", Limit: ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 1, Period: time.Second}, Wait: 2500 * time.Millisecond},
+		)
+		var went []time.Duration
+		for _, o := range together(4, func() error {
+			call, err := g.Begin(t.Context())
+			if err == nil {
+				call.End()
+			}
+			return err
+		}) {
+			if o.err == nil {
+				went = append(went, o.after)
+			} else {
+				checkError(t, o.err, "m: rate limit exceeded: limit window admits the call in 1s")
+			}
+		}
+		if want := []time.Duration{0, time.Second, 2 * time.Second}; !slices.Equal(went, want) {
+			t.Errorf("calls went at %v: want %v", went, want)
+		}
+		if n := tries.Load(); n > 20 {
+			t.Errorf("%d tries", n)
+		}
+	})
+}
+
+func TestCallThatJoinsALineInVainIsRefusedAtOnce(t *testing.T) {
+	in(t, func(t *testing.T) {
+		window := ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 1, Period: 5 * time.Second}
+		g := newLimiter(t, memlimit.New()).Guard("m", waiting(window, time.Minute))
+		checkError(t, g.Allow(t.Context()), "")
+		done := make(chan error)
+		go func() { done <- g.Allow(t.Context()) }()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		start := time.Now()
+		checkError(t, g.Allow(ctx), "m: rate limit exceeded: limit limit admits the call in 5s")
+		if after := time.Since(start); after != 0 {
+			t.Errorf("refused after %v", after)
+		}
+		checkError(t, <-done, "")
+	})
+}
+
+// A renewal that comes while a call gives its slot back is none that has lost it.
+func TestCallThatGivesUpHasNotLostItsSlot(t *testing.T) {
+	in(t, func(t *testing.T) {
+		var told errorsOf
+		store := &hooked{Store: memlimit.New()}
+		store.refund = func(ctx context.Context, charges []ratelimit.Charge) error {
+			err := store.Store.Refund(ctx, charges)
+			time.Sleep(900 * time.Millisecond) // the reply takes its time
+			return err
+		}
+		g := newLimiter(t, store, told.option()).Guard("m",
+			ratelimit.Rule{Key: "k", Name: "slots", Limit: slots(2, 900*time.Millisecond)},
+			ratelimit.Rule{Key: "k", Name: "pace", Limit: ratelimit.Limit{Count: 1, Period: 10 * time.Second}, Wait: time.Minute},
+		)
+		begin(t, g, t.Context()).End()
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		_, err := g.Begin(ctx)
+		checkError(t, err, "m: rate limit undecided: context canceled")
+		told.check(t)
+	})
+}
+
+// What is told of a call that is refused since its turn would be too late is how the limits stand after it.
+func TestResultsOfACallWhoseTurnIsTooLate(t *testing.T) {
+	in(t, func(t *testing.T) {
+		g := newLimiter(t, memlimit.New()).Guard("m",
+			ratelimit.Rule{Key: "k", Name: "window", Limit: ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 10, Period: time.Minute}},
+			ratelimit.Rule{Key: "k", Name: "pace", Limit: ratelimit.Limit{Count: 1, Period: 10 * time.Second}, Wait: time.Minute},
+		)
+		checkError(t, g.Allow(t.Context()), "")
+		recorded := &recorder{}
+		ctx, cancel := context.WithTimeout(ratelimit.WithRecorder(t.Context(), recorded), time.Second)
+		defer cancel()
+		checkError(t, g.Allow(ctx), "m: rate limit exceeded: limit pace admits the call in 10s")
+		if want := []string{"m window true 9", "m pace false 0"}; !slices.Equal(recorded.lines, want) {
+			t.Errorf("recorded %q: want %q", recorded.lines, want)
+		}
+	})
+}
