@@ -44,7 +44,7 @@ func (b *builder) checkPrivate(iface *parse.Interface, m *parse.Method) {
 
 // checkSupported reports the attributes that have no effect yet, so that none is ignored in silence.
 func (b *builder) checkSupported(l *parse.Limit) {
-	for _, attr := range []string{"fallback", "fail", "mode", "prefetch"} {
+	for _, attr := range []string{"fallback", "prefetch"} {
 		if l.Has(attr) {
 			b.mistakes.add(l.Pos+token.Pos(l.Offset(attr)), attr+": not supported yet")
 		}

@@ -83,8 +83,22 @@ func (m *method) limitWords(l *parse.Limit) string {
 	if l.Wait > 0 {
 		text += ", waiting up to " + durationWords(l.Wait)
 	}
-	return text + " (" + algorithmWords(l) + ")"
+	text += failureWords[l.Fail] + " (" + algorithmWords(l) + ")"
+	return text + modeWords[l.Mode]
 }
+
+// The words of the doc comment for those of an attribute.
+var (
+	failureWords = map[string]string{
+		"local":  ", by this process's count while the store does not answer",
+		"open":   ", without a limit while the store does not answer",
+		"closed": ", not at all while the store does not answer",
+	}
+	modeWords = map[string]string{
+		"shadow": ", but not enforced: shadow mode",
+		"off":    ", but not enforced: off",
+	}
+)
 
 // exprWords is an expression as it reads in the method: with the names that parameters and results have there.
 func (m *method) exprWords(attr string, source *annotations.Expr) string {
