@@ -252,11 +252,11 @@ func (c *expressionCheck) refuse(pos token.Pos, message string) {
 	c.mistakes.addMethod(at, strings.ReplaceAll(text, "%", "%%")+" (in %s)", c.method.name)
 }
 
-// elsewhere says where an expression cannot be written if that is not the package that it stands in.
-func (d *decorator) elsewhere(e *expression) string {
-	if e.home == d.local {
+// elsewhere says where what a directive mentions cannot be written if that is not the package that the directive stands in.
+func (d *decorator) elsewhere(home *types.Package, method string) string {
+	if home == d.local {
 		return ""
 	}
 	return fmt.Sprintf(", but the decorator of %s.%s needs it: want what can be written there, or %s in %[2]s with a line of its own",
-		d.local.Name(), d.iface.Name, e.method.name)
+		d.local.Name(), d.iface.Name, method)
 }
