@@ -71,7 +71,9 @@ func cachedFor(_ context.Context, id string, e *ratelimit.LimitError) (*Item, er
 	return &Item{"cache:" + id + ":" + e.Name}, nil
 }
 
-func allCached(_ context.Context, ids ...string) ([]*Item, error) { return make([]*Item, len(ids)), nil }
+func allCached(_ context.Context, ids ...string) ([]*Item, error) {
+	return make([]*Item, len(ids)), nil
+}
 
 // allCachedFor has a slice, since only a last parameter is variadic.
 func allCachedFor(_ context.Context, ids []string, e *ratelimit.LimitError) ([]*Item, error) {

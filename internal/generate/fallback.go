@@ -107,9 +107,11 @@ func (m *method) fit(f *fallback) bool {
 	if typeArgs == nil {
 		return false
 	}
-	if !slices.EqualFunc(typeArgs, inferFromCall(f.target, want), types.Identical) {
-		f.typeArgs = typeArgs
+	spelled := 0
+	for spelled < len(typeArgs) && !slices.EqualFunc(typeArgs, inferFromCall(f.target, typeArgs[:spelled], want), types.Identical) {
+		spelled++
 	}
+	f.typeArgs = typeArgs[:spelled]
 	return true
 }
 
@@ -132,11 +134,17 @@ func infer(fn *types.Func, want *types.Signature) []types.Type {
 	})
 }
 
-// inferFromCall returns the type arguments that a call of a generic function with arguments of those types need not spell
-// out, or nil if it must.
-func inferFromCall(fn *types.Func, sig *types.Signature) []types.Type {
+// inferFromCall returns the type arguments of a generic function in a call with arguments of those types that spells the
+// first ones out, or nil if they cannot be inferred.
+func inferFromCall(fn *types.Func, spelled []types.Type, sig *types.Signature) []types.Type {
 	var vars []types.Object
 	call := &ast.CallExpr{}
+	var typeArgs []ast.Expr
+	for i, t := range spelled {
+		name := types.NewTypeName(token.NoPos, nil, fmt.Sprintf("T%d", i), nil)
+		types.NewAlias(name, t)
+		vars, typeArgs = append(vars, name), append(typeArgs, ast.NewIdent(name.Name()))
+	}
 	for i := range sig.Params().Len() {
 		v := types.NewVar(token.NoPos, nil, fmt.Sprintf("arg%d", i), sig.Params().At(i).Type())
 		vars, call.Args = append(vars, v), append(call.Args, ast.NewIdent(v.Name()))
@@ -146,6 +154,9 @@ func inferFromCall(fn *types.Func, sig *types.Signature) []types.Type {
 	}
 	return inferred(fn, vars, func(name *ast.Ident) *ast.CallExpr {
 		call.Fun = name
+		if len(typeArgs) > 0 {
+			call.Fun = &ast.IndexListExpr{X: name, Indices: typeArgs}
+		}
 		return call
 	})
 }

@@ -22,7 +22,7 @@ type method struct {
 	shape     shape
 	context   contextSource
 	fallback  *fallback // nil if a call that is over a limit is refused
-	guard     string // the field of its guard, "" without a limit
+	guard     string    // the field of its guard, "" without a limit
 	asks      asks
 	uses      scope    // names that the code of its expressions mentions: predeclared ones, and the package's own
 	packages  scope    // paths of packages that it mentions
