@@ -82,9 +82,11 @@ func TestFallbacksOfAnotherPackage(t *testing.T) {
 type defaults struct{}
 
 func (defaults) GetOne(context.Context) (*base.Result, error) { return &base.Result{From: "one"}, nil }
+
 func (defaults) GetOther(context.Context) (*base.Result, error) {
 	return &base.Result{From: "other"}, nil
 }
+
 func (defaults) Stale(context.Context) (*base.Result, error) { return &base.Result{From: "stale"}, nil }
 
 func TestFallbackOfDefault(t *testing.T) {

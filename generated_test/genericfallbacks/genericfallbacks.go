@@ -54,13 +54,13 @@ func zero[V, K any](_ context.Context, _ K) (V, error) {
 
 func echo[T comparable](_ context.Context, v T) (T, error) { return v, nil }
 
-func all[K comparable, V any](_ context.Context, keys ...K) (map[K]V, error) {
+func all[K comparable, V any](ctx context.Context, keys ...K) (map[K]V, error) {
 	values := map[K]V{}
 	for _, key := range keys {
 		var zero V
 		values[key] = zero
 	}
-	return values, nil
+	return values, ctx.Err()
 }
 
 func allFor[M ~map[K]V, K comparable, V any](ctx context.Context, keys []K, _ *ratelimit.LimitError) (M, error) {

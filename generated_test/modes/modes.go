@@ -3,6 +3,16 @@ package modes
 
 import "context"
 
+// Quiet has no limit that holds.
+type Quiet interface {
+	//ratelimit:count=1 time=1h mode=shadow
+	Hear(ctx context.Context) error
+	//ratelimit:count=1 time=1h mode=off fallback=guess
+	Count() int
+}
+
+func guess() int { return -1 }
+
 type Search interface {
 	//ratelimit:count=1 time=1h mode=shadow
 	Shadow(ctx context.Context) error

@@ -13,6 +13,57 @@ import (
 // github.com/ratelimitgen/ratelimitgen and run go generate again.
 const _ = ratelimit.GeneratedV1
 
+// RateLimitedQuiet decorates [Quiet] with the limits of its //ratelimit: directives.
+type RateLimitedQuiet struct {
+	next  Quiet
+	hear  *ratelimit.Guard
+	count *ratelimit.Guard
+}
+
+// If this does not compile, Quiet has changed: run go generate again.
+var _ Quiet = (*RateLimitedQuiet)(nil)
+
+// NewRateLimitedQuiet returns a decorator of next that asks limiter before each limited call.
+func NewRateLimitedQuiet(next Quiet, limiter *ratelimit.Limiter) *RateLimitedQuiet {
+	return &RateLimitedQuiet{
+		next: next,
+		hear: limiter.Guard("modes.Quiet.Hear", ratelimit.Rule{
+			Key:   "modes.Quiet.Hear",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+			Mode:  ratelimit.Shadow,
+		}),
+		count: limiter.Guard("modes.Quiet.Count", ratelimit.Rule{
+			Key:   "modes.Quiet.Count",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+			Mode:  ratelimit.Off,
+		}),
+	}
+}
+
+// Unwrap returns the decorated [Quiet].
+func (q *RateLimitedQuiet) Unwrap() Quiet {
+	return q.next
+}
+
+// Hear calls [Quiet.Hear], at most once per 1h (token bucket), but not enforced: shadow mode.
+func (q *RateLimitedQuiet) Hear(ctx context.Context) error {
+	if err := q.hear.Allow(ctx); err != nil {
+		return err
+	}
+	return q.next.Hear(ctx)
+}
+
+// Count calls [Quiet.Count], at most once per 1h (token bucket), but not enforced: off, and beyond that, or if the
+// limiter cannot tell, [guess].
+func (q *RateLimitedQuiet) Count() int {
+	if err := q.count.Allow(context.Background()); err != nil {
+		return guess()
+	}
+	return q.next.Count()
+}
+
 // RateLimitedSearch decorates [Search] with the limits of its //ratelimit: directives. A call over its limit is not
 // passed on: it returns an error that matches [ratelimit.ErrLimited].
 type RateLimitedSearch struct {

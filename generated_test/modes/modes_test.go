@@ -9,6 +9,20 @@ import (
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
 
+type quiet struct{}
+
+func (quiet) Hear(context.Context) error { return nil }
+func (quiet) Count() int                 { return 1 }
+
+func TestLimitThatIsOffNeedsNoFallback(t *testing.T) {
+	q := NewRateLimitedQuiet(quiet{}, limittest.Limiter(t))
+	for range 3 {
+		if n := q.Count(); n != 1 {
+			t.Errorf("got %d, want what the service returns", n)
+		}
+	}
+}
+
 type search struct{ calls int }
 
 func (s *search) call() error { s.calls++; return nil }

@@ -44,12 +44,17 @@ func (d *decorator) words() string {
 // hasShape reports whether a call over its limit is refused in one of the ways.
 func (d *decorator) hasShape(shapes ...shape) bool {
 	return slices.ContainsFunc(d.methods, func(m *method) bool {
-		return m.limited() && m.fallback == nil && slices.Contains(shapes, m.shape)
+		return m.enforced() && m.fallback == nil && slices.Contains(shapes, m.shape)
 	})
 }
 
 func (d *decorator) hasFallback() bool {
-	return slices.ContainsFunc(d.methods, func(m *method) bool { return m.fallback != nil })
+	return slices.ContainsFunc(d.methods, func(m *method) bool { return m.enforced() && m.fallback != nil })
+}
+
+// enforced reports whether a limit of the method holds, as opposed to those that only look on or are off.
+func (m *method) enforced() bool {
+	return slices.ContainsFunc(m.Limits, func(l *parse.Limit) bool { return modeWords[l.Mode] == "" })
 }
 
 // words is the doc comment of the method, each limit in words.

@@ -77,7 +77,7 @@ func (b *builder) isCallable(m *parse.Method) bool {
 func (b *builder) fallbackNotFound(m *method, l *parse.Limit, pkg *types.Package) string {
 	message := fmt.Sprintf("no function of %s and no method of %s", pkg.Name(), m.decorator.iface.Name)
 	position := func(pos token.Pos) token.Position { return b.source.Package.Fset.PositionFor(pos, false) }
-	if pos, ok := b.source.Package.Names[l.Fallback]; ok && pkg == b.local {
+	if pos, ok := b.source.Package.Names[l.Fallback]; ok && pkg == b.source.Package.Types {
 		return message + " in this build, unlike in that of " + relativeTo(position(l.Pos), position(pos))
 	}
 	var known []string
@@ -133,4 +133,37 @@ func (b *builder) checkFallback(m *method, f *fallback) bool {
 			types.TypeString(m.sig, b.qualifier), m.name))
 	}
 	return false
+}
+
+// fit reports whether the fallback takes what the method takes and returns what it returns, and completes it.
+func (m *method) fit(f *fallback) bool {
+	sig, want := f.target.Signature(), m.sig
+	if n := sig.Params().Len(); n == m.sig.Params().Len()+1 && isLimitError(sig.Params().At(n-1).Type()) {
+		f.takesErr = true
+		want = withLast(m.sig, sig.Params().At(n-1))
+	}
+	if sig.TypeParams().Len() == 0 {
+		return types.Identical(sig, want)
+	}
+	typeArgs := infer(f.target, want)
+	if typeArgs == nil {
+		return false
+	}
+	spelled := 0
+	for spelled < len(typeArgs) && !slices.EqualFunc(typeArgs, inferFromCall(f.target, typeArgs[:spelled], want), types.Identical) {
+		spelled++
+	}
+	f.typeArgs = typeArgs[:spelled]
+	return true
+}
+
+func isLimitError(t types.Type) bool {
+	p, ok := types.Unalias(t).(*types.Pointer)
+	return ok && isNamed(p.Elem(), runtimePath, "LimitError")
+}
+
+// withLast returns a signature with one more parameter. A variadic one that is not last any more is a slice.
+func withLast(sig *types.Signature, last *types.Var) *types.Signature {
+	params := append(slices.Collect(sig.Params().Variables()), last)
+	return types.NewSignatureType(nil, nil, nil, types.NewTuple(params...), sig.Results(), false)
 }
