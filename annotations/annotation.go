@@ -216,6 +216,15 @@ type Error struct {
 
 	// Message says what was seen and what is wanted, in lower case.
 	Message string
+
+	// Edit is what was certainly meant, or nil where there is doubt. The comment may have other mistakes.
+	Edit *Edit
+}
+
+// Edit puts Text in the place of the bytes from Start up to End, counted from the comment's first slash.
+type Edit struct {
+	Start, End int
+	Text       string
 }
 
 // Error returns the message alone: only the caller knows the file and line.

@@ -34,6 +34,16 @@ func (f *fallback) function(p *printer) *jen.Statement {
 	return code.Types(mapEach(len(f.typeArgs), func(i int) jen.Code { return p.typ(f.typeArgs[i]) })...)
 }
 
+// problem returns why the package cannot call the function, or "".
+func (f *fallback) problem(p *printer) string {
+	f.function(p)
+	if len(p.problems) == 0 {
+		return ""
+	}
+	defer func() { p.problems = nil }()
+	return p.problems[0]
+}
+
 // words is the fallback as a link of a doc comment.
 func (f *fallback) words(d *decorator) string {
 	name := f.target.Name()

@@ -25,6 +25,12 @@ func (b *builder) fallback(m *method) *fallback {
 				" in another limit: want the same in all of them", m.name)
 		}
 	}
+	if pkg, _ := b.home(m, first); pkg == nil { // who has the source has checked it, see [Check]
+		if obstacle, ok := first.Obstacle(first.ValueOffset("fallback")); ok {
+			b.refuseFallback(first, obstacle+m.decorator.elsewhere(nil, m.name))
+		}
+		return nil
+	}
 	f := &fallback{limit: first}
 	f.target, f.isMethod = b.findFallback(m, first)
 	if f.target == nil || !b.checkFallback(m, f) {

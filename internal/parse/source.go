@@ -21,9 +21,12 @@ import (
 // Everything is checked from source and without function bodies: that needs no compiled dependencies, and works
 // where those do not compile because a generated file is missing or broken.
 type source struct {
-	fset  *token.FileSet
-	sizes types.Sizes
-	slots chan struct{} // as many as may work at once
+	fset     *token.FileSet
+	nowhere  token.Pos // a position in a file that there is not: the type checker panics at a type without any
+	sizes    types.Sizes
+	readFile func(string) ([]byte, error)
+	parsed   map[string]*ast.File // files that somebody else has parsed, by path
+	slots    chan struct{}        // as many as may work at once
 
 	mu    sync.Mutex
 	files map[string]*sourceFile
@@ -34,29 +37,34 @@ type source struct {
 	reaches map[*packages.Package]bool          // see reachesMarked
 	unsure  map[*packages.Package]bool          // see isUnsure
 	flat    map[*types.Interface]*flatInterface // see flatten
+
+	inherited map[methodKey]*inheritedMethod // of packages without syntax
 }
 
 // checkedPackage is a package with types.
 type checkedPackage struct {
-	once  sync.Once
-	pkg   *packages.Package
-	types *types.Package
-	info  *types.Info
-	files []*sourceFile       // without our own output
-	needs []*packages.Package // imports that declarations refer to
+	once   sync.Once
+	pkg    *packages.Package
+	types  *types.Package
+	info   *types.Info
+	files  []*sourceFile       // without our own output
+	needs  []*packages.Package // imports that declarations refer to
+	failed bool                // there are errors
 }
 
-func newSource(cfg Config, listed *listing) *source {
+func newSource(fset *token.FileSet, sizes types.Sizes, listed *listing) *source {
 	return &source{
-		fset:    token.NewFileSet(),
-		sizes:   types.SizesFor("gc", architecture(cfg.Env)),
-		slots:   make(chan struct{}, runtime.GOMAXPROCS(0)),
-		files:   make(map[string]*sourceFile),
-		pkgs:    make(map[*packages.Package]*checkedPackage),
-		listed:  listed,
-		reaches: make(map[*packages.Package]bool),
-		unsure:  make(map[*packages.Package]bool),
-		flat:    make(map[*types.Interface]*flatInterface),
+		fset:     fset,
+		nowhere:  token.Pos(fset.AddFile("", -1, 0).Base()),
+		sizes:    sizes,
+		readFile: os.ReadFile,
+		slots:    make(chan struct{}, runtime.GOMAXPROCS(0)),
+		files:    make(map[string]*sourceFile),
+		pkgs:     make(map[*packages.Package]*checkedPackage),
+		listed:   listed,
+		reaches:  make(map[*packages.Package]bool),
+		unsure:   make(map[*packages.Package]bool),
+		flat:     make(map[*types.Interface]*flatInterface),
 	}
 }
 
@@ -92,7 +100,11 @@ func (s *source) check(p *packages.Package) *checkedPackage {
 	}
 	s.mu.Unlock()
 	c.once.Do(func() {
-		if p.PkgPath == "unsafe" {
+		switch {
+		case p.Types != nil: // somebody else has checked it
+			c.types = p.Types
+			return
+		case p.PkgPath == "unsafe":
 			c.types = types.Unsafe
 			return
 		}
@@ -139,6 +151,7 @@ func (s *source) checkFiles(p *packages.Package, c *checkedPackage) {
 		Error: func(err error) {
 			var typeErr types.Error
 			if errors.As(err, &typeErr) {
+				c.failed = c.failed || typeErr.Pos.IsValid() && typeErr.Pos != s.nowhere
 				s.mu.Lock()
 				s.errs = append(s.errs, typeErr)
 				s.mu.Unlock()
@@ -151,7 +164,7 @@ func (s *source) checkFiles(p *packages.Package, c *checkedPackage) {
 	if isOurs(p) {
 		c.info = &types.Info{Defs: make(map[*ast.Ident]types.Object)}
 	}
-	syntax := withDecorators(c.files)
+	syntax := withDecorators(c.files, s.nowhere)
 	if !isOurs(p) {
 		syntax = syntaxOf(c.files)
 	}
@@ -173,7 +186,7 @@ func (s *source) imported(p *packages.Package, c *checkedPackage, path string) (
 		unused := types.NewPackage(path, imported.Name)
 		unused.MarkComplete()
 		return unused, nil
-	case len(imported.GoFiles) == 0 && imported.PkgPath != "unsafe":
+	case len(imported.GoFiles) == 0 && imported.PkgPath != "unsafe" && imported.Types == nil:
 		if len(imported.Errors) > 0 {
 			return nil, errors.New(imported.Errors[0].Msg)
 		}
