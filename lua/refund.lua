@@ -1,5 +1,6 @@
--- Refund: gives the cost of each charge back to its bucket. A bucket that is as new, or in a later window, has nothing
--- to be given back, and none holds more than its capacity afterwards. Of a cc it gives back what the holder holds.
+-- Refund: gives the cost of each charge back to its bucket, as taken when extra says. A bucket that is as new, or in a
+-- later window than that, has nothing to be given back, and none holds more than its capacity afterwards. Of a cc it gives
+-- back what the holder holds.
 --
 -- KEYS, ARGV  the charges, see bucket.lua
 -- Reply       how many charges are of a holder that has lost its lease; or an error, before anything was written

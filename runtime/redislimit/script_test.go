@@ -87,6 +87,10 @@ func TestLastArgumentOfACharge(t *testing.T) {
 	waiting, leaving := tb("a", 1), lb("a", 1)
 	waiting[0].Wait = 2 * time.Second
 	leaving[0].Wait, leaving[0].Delay = time.Second, 5*time.Microsecond
+	taken := func(charges []ratelimit.Charge) []ratelimit.Charge {
+		charges[0].Taken = 7*time.Microsecond + 999
+		return charges
+	}
 	for _, test := range []struct {
 		charges []ratelimit.Charge
 		want    any
@@ -98,6 +102,12 @@ func TestLastArgumentOfACharge(t *testing.T) {
 		{sl("a", 1), ""},
 		{waiting, int64(2_000_000)},
 		{leaving, "1000000 5"},
+		{taken(fw("a", 1)), int64(7)},
+		{taken(sw("a", 1)), int64(7)},
+		{taken(sl("a", 1)), int64(7)},
+		{taken(tb("a", 1)), int64(0)},
+		{taken(lb("a", 1)), int64(0)},
+		{taken(cc("a", 1, "ann")), "ann"},
 		{cc("a", 1, "ann"), "ann"},
 		{cc("a", 0, ""), ""},
 	} {
@@ -138,13 +148,16 @@ func TestUnexpectedReply(t *testing.T) {
 		"nil":             nil,
 		"text":            "OK",
 		"integer":         int64(0),
-		"short array":     []any{int64(0), int64(1)},
-		"long array":      []any{int64(0), int64(1), int64(0), int64(0)},
-		"text for number": []any{"0", int64(1), int64(0)},
-		"nil for number":  []any{nil, int64(1), int64(0)},
-		"negative left":   []any{int64(0), int64(-1), int64(0)},
-		"negative wait":   []any{int64(-2), int64(1), int64(0)},
-		"endless wait":    []any{int64(1) << 60, int64(1), int64(0)},
+		"short array":     []any{int64(0), int64(1), int64(0)},
+		"long array":      []any{int64(0), int64(1), int64(0), int64(0), int64(1)},
+		"text for number": []any{"0", int64(1), int64(0), int64(1)},
+		"nil for number":  []any{nil, int64(1), int64(0), int64(1)},
+		"negative left":   []any{int64(0), int64(-1), int64(0), int64(1)},
+		"negative wait":   []any{int64(-2), int64(1), int64(0), int64(1)},
+		"endless wait":    []any{int64(1) << 60, int64(1), int64(0), int64(1)},
+		"text for time":   []any{int64(0), int64(1), int64(0), "1"},
+		"no time":         []any{int64(0), int64(1), int64(0), int64(0)},
+		"far future":      []any{int64(0), int64(1), int64(0), int64(1) << 53},
 		"many were lost":  int64(2),
 		"few were lost":   int64(-1),
 	}
@@ -188,12 +201,12 @@ func TestUnexpectedReplyOfTurnsAndLeases(t *testing.T) {
 
 	charges := tb("a", 1)
 	charges[0].Wait = 5 * time.Microsecond
-	reply = []any{int64(-6), int64(0), int64(1)}
-	want := ratelimit.Result{Allowed: true, Limit: 5, ResetAfter: time.Microsecond, Delay: 5 * time.Microsecond}
+	reply = []any{int64(-6), int64(0), int64(1), int64(1)}
+	want := ratelimit.Result{Allowed: true, Limit: 5, ResetAfter: time.Microsecond, Delay: 5 * time.Microsecond, At: time.Microsecond}
 	if r := take(t, store, charges); r != want {
 		t.Errorf("got %+v, want %+v", r, want)
 	}
-	reply = []any{int64(-7), int64(0), int64(1)}
+	reply = []any{int64(-7), int64(0), int64(1), int64(1)}
 	if err := store.Take(t.Context(), charges, results); err == nil || !strings.Contains(err.Error(), "unexpected reply") {
 		t.Errorf("a delay of 6us for one who waits 5us: error %v", err)
 	}
