@@ -8,7 +8,7 @@
 --            period     microseconds, 1000 to 87600 hours; of a cc the lease
 --            capacity   units, 1 to 10^9; capacity * period / count is at most 100 years
 --            refill     of a tb: 0 greedy, 1 interval
---            cost       units, at least 0
+--            cost       units, at least 0; of a cc that can be admitted at most 1000
 --            extra      of a tb or lb: how long the caller would wait for its turn, in microseconds, and, where a call
 --                       that waits gives up, what was left of its delay: "wait" or "wait delay";
 --                       of a cc: the holder, 1 to 128 printable ASCII characters without spaces, or nothing to look only;
