@@ -123,14 +123,14 @@ func (m *model) refund(charges []ratelimit.Charge) (lost bool) {
 			lost = true
 			continue
 		}
-		b.refund(max(0, c.Cost-m.behind(b, c)), m.taken(c))
+		b.refund(max(0, c.Cost-m.behind(b, c)), m.whenTaken(c))
 		m.save(b, c)
 	}
 	return lost
 }
 
-// taken returns when the units that are given back were taken.
-func (m *model) taken(c ratelimit.Charge) int64 {
+// whenTaken returns when the units that are given back were taken.
+func (m *model) whenTaken(c ratelimit.Charge) int64 {
 	if c.Taken == 0 {
 		return m.now
 	}
