@@ -106,23 +106,22 @@ function algorithms.sl()
     -- The newest units come back if they are those that were taken, which leaves the log as it was before them. For any
     -- others it is the oldest.
     give = function(b)
-      local at, late, ends = taken(b), 0, b.base + b.used
+      local at, rest = taken(b), b.cost
       if b.used > 0 and newest(b, at) then
-        local units = ends - total(b, b.before)
-        late = math.min(b.cost, units)
-        if late == units and units < b.used then
+        local units = b.base + b.used - total(b, b.before)
+        rest = b.cost - units
+        if rest >= 0 and units < b.used then
           b.mark, b.before = time(b, b.before), b.before - 1
         end
       elseif at <= now - b.period then
         return 0
       end
-      local early = math.min(b.cost, b.used) - late
-      if early > 0 then
-        b.base, b.raised = b.base + early, true
+      if rest > 0 then
+        b.base, b.raised = b.base + rest, true
         local _, i = edge(b.first - 1, b.before + 1, function(i) return total(b, i) > b.base end)
         b.first = i
       end
-      return late + early
+      return b.cost
     end,
 
     store = function(b, microseconds)
