@@ -36,10 +36,9 @@ func (b bucket) logged(cost, now int64, l *limit) bucket {
 	return b
 }
 
-// unlogged returns a sliding log without n of its units, for as many that were taken at a time. Those of the newest entry
-// go if it is of that time. Otherwise the oldest go, and others count in their place, which are later: were newer ones to
-// go, the log would soon forget what was not given back. What no longer counts has come back, and brings back nothing.
-// Entries that no longer count are dropped.
+// unlogged returns a sliding log that was given n units back, which were taken at a time. Those of the newest entry go if it
+// is of that time. Otherwise the oldest go in their place: were any to go that are newer, the log would forget too soon
+// what was not given back. What was taken a period ago has come back by itself. Entries that no longer count are dropped.
 func (b bucket) unlogged(n, taken, now int64, l *limit) bucket {
 	if b.used == 0 {
 		return b

@@ -59,7 +59,7 @@ func (p *player) drawWhen(rt *rapid.T, c ratelimit.Charge) time.Duration {
 		}
 	}
 	now, period := micros(p.now), c.Limit.Period
-	switch rapid.IntRange(0, 9).Draw(rt, "taken") {
+	switch rapid.IntRange(0, 10).Draw(rt, "taken") {
 	default:
 		if len(times) > 0 {
 			return times[len(times)-1-rapid.IntRange(0, len(times)-1).Draw(rt, "take")]
@@ -72,8 +72,10 @@ func (p *player) drawWhen(rt *rapid.T, c ratelimit.Charge) time.Duration {
 	case 7:
 		return now - period + us
 	case 8:
-		return now - micros(rapid.Int64Range(-1, 3*period.Microseconds()).Draw(rt, "microseconds"))
+		return now - micros(rapid.Int64Range(0, 3*period.Microseconds()).Draw(rt, "microseconds"))
 	case 9:
 		return micros(rapid.Int64Range(1, p.now).Draw(rt, "any time"))
+	case 10:
+		return now + us
 	}
 }

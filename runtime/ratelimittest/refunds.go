@@ -103,10 +103,20 @@ func refunds() []testCase {
 				take(0, 4).allowed(6, 10*s),
 				take(s, 3).allowed(3, 10*s),
 				refund(s, 2),
-				peek(s, 6).refused(5, 9*s, 10*s),
+				peek(s, 9).refused(5, 9*s, 10*s),
 				refund(2*s, 2),
 				peek(2*s, 8).refused(7, 8*s, 9*s),
 				peek(2*s, 10).refused(7, 9*s, 9*s),
+			},
+		},
+		{
+			name:  "log: refund of what was taken later than now is of what was taken now",
+			limit: record(10, 10*s),
+			steps: []step{
+				take(0, 4).allowed(6, 10*s),
+				take(s, 3).allowed(3, 10*s),
+				refund(s, 2).of(s + us),
+				peek(s, 9).refused(5, 9*s, 10*s),
 			},
 		},
 		{
