@@ -22,8 +22,8 @@
 --   wait(b, n)              returns the microseconds until n of the used units have come back; n is b.used, or from 1 to
 --                           b.used - b.own
 --   take(b)                 prepares for the cost to be added to used; without the function, nothing is to be prepared
---   give(b)                 prepares for units to come back, and returns how many of the used ones do, or more than
---                           there are; without the function, the cost
+--   give(b, at)             prepares for units to come back that were taken at that time, and returns how many of the
+--                           used ones do, or more than there are; without the function, the cost
 --   store(b, microseconds)  stores the state, to live for that long
 --
 -- What they need of a key they read in load, give, and wait for a part of what is used, all of which come before anything
@@ -121,11 +121,6 @@ local function extend(b, microseconds)
   if left == -1 or microseconds > 0 and left <= divup(microseconds, 1000) then
     redis.call('PEXPIRE', b.key, ttl(microseconds))
   end
-end
-
--- When the units that a refund gives back were taken. A time in the future was told by a clock that was set back.
-local function taken(b)
-  return math.min(tonumber(b.extra) or now, now)
 end
 
 -- Writes the reply to the i-th charge: when it would be admitted, the units that are left, and the microseconds until

@@ -7,8 +7,8 @@ function algorithms.fw()
     load = load_text,
     store = store_text,
 
-    give = function(b)
-      return taken(b) < b.mark and 0 or b.cost
+    give = function(b, at)
+      return at < b.mark and 0 or b.cost
     end,
 
     read = function(text)

@@ -105,8 +105,8 @@ function algorithms.sl()
 
     -- The newest units come back if they are those that were taken, which leaves the log as it was before them. For any
     -- others it is the oldest.
-    give = function(b)
-      local at, rest = taken(b), b.cost
+    give = function(b, at)
+      local rest = b.cost
       if b.used > 0 and newest(b, at) then
         local units = b.base + b.used - total(b, b.before)
         rest = b.cost - units

@@ -22,8 +22,8 @@ function algorithms.sw()
 
     -- Units come back to the window that they were taken in. Of the previous one that is fewer of the used ones: those
     -- that it still counts for.
-    give = function(b)
-      local start, at, weighted = now - fmod(now, b.period), taken(b), weight(b)
+    give = function(b, at)
+      local start, weighted = now - fmod(now, b.period), weight(b)
       if at >= start then
         return math.min(b.cost, b.used - weighted)
       end
