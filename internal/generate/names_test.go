@@ -122,7 +122,7 @@ func TestDurationWords(t *testing.T) {
 		2 * time.Hour:              "2h",
 		24*time.Hour + time.Second: "24h1s",
 	} {
-		if got := durationWords(d); got != want {
+		if got := DurationText(d); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}

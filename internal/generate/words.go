@@ -81,7 +81,7 @@ func (m *method) limitWords(l *parse.Limit) string {
 		text += ", given back if " + m.exprWords("refund", l.Refund)
 	}
 	if l.Wait > 0 {
-		text += ", waiting up to " + durationWords(l.Wait)
+		text += ", waiting up to " + DurationText(l.Wait)
 	}
 	return text + " (" + algorithmWords(l) + ")"
 }
@@ -110,8 +110,8 @@ func identsOf(node ast.Expr) []*ast.Ident {
 	return names
 }
 
-// durationWords is a duration as a directive has it: 1m30s, 2h.
-func durationWords(d time.Duration) string {
+// DurationText is a duration as a directive has it: 1m30s, 2h.
+func DurationText(d time.Duration) string {
 	text := ""
 	for _, unit := range []struct {
 		name string
