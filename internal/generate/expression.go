@@ -109,7 +109,7 @@ func (v variable) name(sig *types.Signature) string {
 // home returns the package of the file that a directive stands in, and the innermost scope there: that of the file, or of
 // the type parameters of a declaration. It is that of the method if another package declares that with its directives.
 func (b *builder) home(m *method, l *parse.Limit) (*types.Package, *types.Scope) {
-	for _, pkg := range []*types.Package{b.local, m.Func.Pkg()} {
+	for _, pkg := range []*types.Package{b.source.Package.Types, m.Func.Pkg()} {
 		if pkg == nil { // of error
 			break
 		}
@@ -119,7 +119,7 @@ func (b *builder) home(m *method, l *parse.Limit) (*types.Package, *types.Scope)
 			}
 		}
 	}
-	return b.local, b.local.Scope()
+	return b.source.Package.Types, b.source.Package.Types.Scope()
 }
 
 // declare puts into the scope of an expression what it may mention: the method's parameters and results, and what the file
@@ -254,9 +254,13 @@ func (c *expressionCheck) refuse(pos token.Pos, message string) {
 
 // elsewhere says where an expression cannot be written if that is not the package that it stands in.
 func (d *decorator) elsewhere(e *expression) string {
-	if e.home == d.local {
+	switch source := d.source.Package.Types; e.home {
+	case d.target.Types:
 		return ""
+	case source:
+		return ", but the decorator" + d.there() + " needs it: " + wayOut
+	default:
+		return fmt.Sprintf(", but the decorator of %s.%s needs it: want what can be written there, or %s in %[2]s with a line of its own",
+			source.Name(), d.iface.Name, e.method.name)
 	}
-	return fmt.Sprintf(", but the decorator of %s.%s needs it: want what can be written there, or %s in %[2]s with a line of its own",
-		d.local.Name(), d.iface.Name, e.method.name)
 }

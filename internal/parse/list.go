@@ -22,6 +22,10 @@ const listMode = packages.NeedName | packages.NeedFiles | packages.NeedImports |
 type listing struct {
 	dir   string              // from which it names files, absolute
 	roots []*packages.Package // those of the user, each in the variant that has its in-package tests
+	into  *into               // nil if decorators go into the packages of their interfaces
+
+	// What other packages import of the roots that have in-package tests, by path.
+	imported map[string]*packages.Package
 
 	// Of all variants in a directory: the go command has some of it for one variant only.
 	errs    map[string][]packages.Error
@@ -34,7 +38,11 @@ func list(cfg Config, patterns []string) (*listing, error) {
 	if cfg.Tags != "" {
 		conf.BuildFlags = []string{"-tags=" + cfg.Tags}
 	}
-	listed, err := packages.Load(conf, patterns...)
+	into, err := newInto(cfg)
+	if err != nil {
+		return nil, err
+	}
+	all, err := packages.Load(conf, slices.Concat(patterns, into.patterns())...)
 	if err != nil {
 		// The go command's own words are behind those of the package that ran it.
 		if _, words, ok := strings.Cut(err.Error(), "stderr: "); ok {
@@ -42,16 +50,26 @@ func list(cfg Config, patterns []string) (*listing, error) {
 		}
 		return nil, err
 	}
+	listed := into.split(cfg, patterns, all)
 	if err := missing(cfg, patterns, listed); err != nil {
+		return nil, err
+	}
+	if err := into.locate(cfg, all); err != nil {
 		return nil, err
 	}
 	dir, err := filepath.Abs(cfg.Dir)
 	if err != nil {
 		return nil, err
 	}
-	l := &listing{dir: dir, errs: make(map[string][]packages.Error), ignored: make(map[string][]string)}
+	l := &listing{
+		dir:      dir,
+		into:     into,
+		imported: make(map[string]*packages.Package),
+		errs:     make(map[string][]packages.Error),
+		ignored:  make(map[string][]string),
+	}
 	tested := make(map[string]bool)
-	for _, p := range listed {
+	for _, p := range all {
 		l.errs[p.Dir] = append(l.errs[p.Dir], p.Errors...)
 		for _, path := range p.IgnoredFiles {
 			if filepath.Ext(path) == ".go" && !slices.Contains(l.ignored[p.Dir], path) {
@@ -67,13 +85,27 @@ func list(cfg Config, patterns []string) (*listing, error) {
 		case !isOurs(p): // a pattern such as all matches dependencies, too
 		case len(p.GoFiles) == 0, strings.HasSuffix(p.ID, ".test"): // nothing to read, or the go command's own main
 		case p.ForTest == "" && tested[p.PkgPath]: // read with its tests
+			l.imported[p.PkgPath] = p
 		case p.ForTest != "" && p.PkgPath != p.ForTest && p.PkgPath != p.ForTest+"_test": // recompiled for another's tests
 		default:
 			l.roots = append(l.roots, p)
 		}
 	}
+	if into != nil {
+		for _, root := range l.roots {
+			into.sources[root.PkgPath] = true
+		}
+	}
 	slices.SortFunc(l.roots, func(a, b *packages.Package) int { return cmp.Compare(a.PkgPath, b.PkgPath) })
 	return l, nil
+}
+
+// asImported returns the variant of a package that other packages import.
+func (l *listing) asImported(p *packages.Package) *packages.Package {
+	if imported := l.imported[p.PkgPath]; imported != nil {
+		return imported
+	}
+	return p
 }
 
 // missing returns an error for the packages that the go command did not find, and for patterns without any.
