@@ -33,7 +33,7 @@ type Package struct {
 	// good for finding more mistakes.
 	Mistaken bool
 
-	into      *into                // nil if decorators go into the packages of their interfaces
+	listed    *listing
 	incoming  []*File              // of other packages, whose decorators go into this one
 	elsewhere map[string]token.Pos // those of Names that no file of this build declares
 	source    *source              // where it comes from

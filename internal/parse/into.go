@@ -22,8 +22,7 @@ type into struct {
 	present []*packages.Package // its variants; none if there are no Go files yet
 	root    *packages.Package   // the one that has its in-package tests, made up if there is none
 
-	modules map[string]*packages.Module // the main ones, by path
-	sources map[string]bool             // paths of the packages whose decorators go into it
+	sources map[string]bool // paths of the packages whose decorators go into it
 }
 
 func newInto(cfg Config) (*into, error) {
@@ -38,7 +37,7 @@ func newInto(cfg Config) (*into, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &into{dir: dir, modules: make(map[string]*packages.Module), sources: make(map[string]bool)}, nil
+	return &into{dir: dir, sources: make(map[string]bool)}, nil
 }
 
 // patterns are what to ask the go command for besides the user's patterns. About a directory without Go files it would know
@@ -93,11 +92,10 @@ func isAskedFor(dir, pattern string, p *packages.Package) bool {
 }
 
 // locate finds out what the package is, or will be, to the go command.
-func (in *into) locate(cfg Config, all []*packages.Package) error {
+func (in *into) locate(cfg Config, l *listing) error {
 	if in == nil {
 		return nil
 	}
-	in.addModules(all)
 	for _, p := range in.present {
 		if p.ForTest == p.PkgPath || in.root == nil && p.ForTest == "" && !strings.HasSuffix(p.ID, ".test") {
 			in.root = p
@@ -109,7 +107,7 @@ func (in *into) locate(cfg Config, all []*packages.Package) error {
 		}
 		return nil
 	}
-	module, err := in.module(cfg)
+	module, err := in.module(cfg, l)
 	if err != nil {
 		return err
 	}
@@ -125,17 +123,8 @@ func (in *into) locate(cfg Config, all []*packages.Package) error {
 	return nil
 }
 
-// addModules notes the main modules among those of packages and of what they import.
-func (in *into) addModules(all []*packages.Package) {
-	packages.Visit(all, nil, func(p *packages.Package) {
-		if p.Module != nil && p.Module.Main {
-			in.modules[p.Module.Path] = p.Module
-		}
-	})
-}
-
 // module returns the main module that the directory is of.
-func (in *into) module(cfg Config) (*packages.Module, error) {
+func (in *into) module(cfg Config, l *listing) (*packages.Module, error) {
 	root := realPath(in.dir)
 	for !exists(filepath.Join(root, "go.mod")) {
 		parent := filepath.Dir(root)
@@ -144,28 +133,19 @@ func (in *into) module(cfg Config) (*packages.Module, error) {
 		}
 		root = parent
 	}
-	if module := in.moduleAt(root); module != nil {
+	if module := l.moduleAt(root); module != nil {
 		return module, nil
 	}
 	// It may be another one of the workspace.
 	listed, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedModule, Dir: cfg.Dir, Env: cfg.Env},
 		filepath.Join(root, "..."))
 	if err == nil {
-		in.addModules(listed)
-		if module := in.moduleAt(root); module != nil {
+		l.addModules(listed)
+		if module := l.moduleAt(root); module != nil {
 			return module, nil
 		}
 	}
 	return nil, in.isForeign(cfg)
-}
-
-func (in *into) moduleAt(root string) *packages.Module {
-	for _, module := range in.modules {
-		if realPath(module.Dir) == root {
-			return module
-		}
-	}
-	return nil
 }
 
 func (in *into) isForeign(cfg Config) error {
@@ -177,18 +157,14 @@ func exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// sourceOf returns the path of the source file whose decorators are in the output at path, and whether it is known. An
+// sourceDir returns the directory of the package whose decorators are in an output in a directory, and whether it is known. An
 // origin is the path of another package, or "".
-func (in *into) sourceOf(path, origin string) (string, bool) {
-	name := strings.TrimSuffix(filepath.Base(path), "_ratelimit.go") + ".go"
+func (l *listing) sourceDir(dir, origin string) (string, bool) {
 	if origin == "" {
-		return filepath.Join(filepath.Dir(path), name), true
-	}
-	if in == nil {
-		return "", false
+		return dir, true
 	}
 	var module *packages.Module // the innermost
-	for _, m := range in.modules {
+	for _, m := range l.modules {
 		if (origin == m.Path || strings.HasPrefix(origin, m.Path+"/")) && (module == nil || len(m.Path) > len(module.Path)) {
 			module = m
 		}
@@ -196,7 +172,7 @@ func (in *into) sourceOf(path, origin string) (string, bool) {
 	if module == nil {
 		return "", false
 	}
-	return filepath.Join(module.Dir, filepath.FromSlash(strings.TrimPrefix(origin, module.Path)), name), true
+	return filepath.Join(module.Dir, filepath.FromSlash(strings.TrimPrefix(origin, module.Path))), true
 }
 
 // keeps reports whether a generated file is not about to be written anew or removed, and so is read as any other one: that
@@ -210,16 +186,23 @@ func (l *listing) keeps(path, origin string) bool {
 	case in.sources[origin]:
 		return false
 	default:
-		source, known := in.sourceOf(path, origin)
-		return !known || exists(source)
+		dir, known := l.sourceDir(in.dir, origin)
+		return !known || exists(filepath.Join(dir, strings.TrimSuffix(filepath.Base(path), "_ratelimit.go")+".go"))
 	}
 }
 
-// SourceOf returns the path of the source file whose decorators are in the generated file at path, of the package: of the
-// package's own one, or of that of another package, as the file says itself. It reports false for one that nobody has asked
-// to look at.
-func (p *Package) SourceOf(path string, content []byte) (string, bool) {
-	return p.into.sourceOf(path, OriginOf(content))
+// OutputDir is the directory that the package's decorators go into.
+func (p *Package) OutputDir() string {
+	if p.listed.into != nil {
+		return p.listed.into.dir
+	}
+	return p.Dir
+}
+
+// SourceDir returns the directory of the package whose decorators are in a generated file in [Package.OutputDir]. It reports
+// false if the file is for a package of another module.
+func (p *Package) SourceDir(content []byte) (string, bool) {
+	return p.listed.sourceDir(p.OutputDir(), OriginOf(content))
 }
 
 // target returns the package that decorators go into, and the mistakes in it, which are those of a source. If nobody can
@@ -232,10 +215,11 @@ func (s *source) target(cfg Config, in *into) (pkg *Package, mistakes Diagnostic
 	if c := s.check(in.root); c.types.Name() != name {
 		c.types = types.NewPackage(in.root.PkgPath, name) // there is nothing but our own output
 	}
-	pkg = &Package{Fset: s.fset, Dir: in.dir, Module: moduleOf(in.root), into: in}
+	pkg = &Package{Fset: s.fset, Dir: in.dir, Module: moduleOf(in.root), listed: s.listed}
 	mistakes = append(s.unplaced(in.root), s.load(in.root, pkg)...)
 	pkg.Mistaken = len(mistakes) > 0
 	if pkg.Names == nil {
+		mistakes.Sort()
 		return nil, nil, mistakes
 	}
 	return pkg, mistakes, nil
@@ -301,7 +285,6 @@ func nameFor(importPath string) string {
 // redirect makes the decorators of a package go into the target, and reports what must not be there for that: imports by
 // which the package depends on the target.
 func (s *source) redirect(root *packages.Package, pkg, target *Package) Diagnostics {
-	pkg.into = target.into
 	if root.Dir == target.Dir { // its own external tests
 		return nil
 	}

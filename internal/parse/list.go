@@ -24,6 +24,8 @@ type listing struct {
 	roots []*packages.Package // those of the user, each in the variant that has its in-package tests
 	into  *into               // nil if decorators go into the packages of their interfaces
 
+	modules map[string]*packages.Module // main ones, by path
+
 	// What other packages import of the roots that have in-package tests, by path.
 	imported map[string]*packages.Package
 
@@ -54,9 +56,6 @@ func list(cfg Config, patterns []string) (*listing, error) {
 	if err := missing(cfg, patterns, listed); err != nil {
 		return nil, err
 	}
-	if err := into.locate(cfg, all); err != nil {
-		return nil, err
-	}
 	dir, err := filepath.Abs(cfg.Dir)
 	if err != nil {
 		return nil, err
@@ -64,6 +63,7 @@ func list(cfg Config, patterns []string) (*listing, error) {
 	l := &listing{
 		dir:      dir,
 		into:     into,
+		modules:  make(map[string]*packages.Module),
 		imported: make(map[string]*packages.Package),
 		errs:     make(map[string][]packages.Error),
 		ignored:  make(map[string][]string),
@@ -91,9 +91,13 @@ func list(cfg Config, patterns []string) (*listing, error) {
 			l.roots = append(l.roots, p)
 		}
 	}
+	l.addModules(all)
 	if into != nil {
 		for _, root := range l.roots {
 			into.sources[root.PkgPath] = true
+		}
+		if err := into.locate(cfg, l); err != nil {
+			return nil, err
 		}
 	}
 	slices.SortFunc(l.roots, func(a, b *packages.Package) int { return cmp.Compare(a.PkgPath, b.PkgPath) })
@@ -106,6 +110,24 @@ func (l *listing) asImported(p *packages.Package) *packages.Package {
 		return imported
 	}
 	return p
+}
+
+func (l *listing) addModules(all []*packages.Package) {
+	for _, p := range all {
+		if p.Module != nil && p.Module.Main {
+			l.modules[p.Module.Path] = p.Module
+		}
+	}
+}
+
+// moduleAt returns the main module that has its root in a directory, or nil.
+func (l *listing) moduleAt(root string) *packages.Module {
+	for _, module := range l.modules {
+		if realPath(module.Dir) == root {
+			return module
+		}
+	}
+	return nil
 }
 
 // missing returns an error for the packages that the go command did not find, and for patterns without any.

@@ -65,7 +65,7 @@ func Load(cfg Config, patterns ...string) ([]*Package, error) {
 			pkgs = append(pkgs, target)
 			continue
 		}
-		pkg := &Package{Fset: src.fset, Dir: root.Dir, Module: moduleOf(root)}
+		pkg := &Package{Fset: src.fset, Dir: root.Dir, Module: moduleOf(root), listed: listed}
 		mistakes := src.unplaced(root)
 		if slices.Contains(wanted, root) {
 			mistakes = append(mistakes, src.load(root, pkg)...)
