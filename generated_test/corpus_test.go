@@ -116,11 +116,11 @@ func TestFailures(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir := t.TempDir()
-			want := extract(t, archive, dir)
+			want, args := extract(t, archive, dir)
 			before := files(t, dir)
 
 			var stdout, stderr bytes.Buffer
-			cmd := exec.Command(command, "./...")
+			cmd := exec.Command(command, args...)
 			cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &stdout, &stderr
 			cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOPROXY=off", "CGO_ENABLED=1")
 			err = cmd.Run()
@@ -151,21 +151,26 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// extract writes the archive's files to dir, under a go.mod unless they have one, and returns its stderr.
-func extract(t *testing.T, archive *txtar.Archive, dir string) (stderr *txtar.File) {
+// extract writes the archive's files to dir, under a go.mod unless they have one, and returns its stderr, and the arguments
+// of the command if it does not only say which packages.
+func extract(t *testing.T, archive *txtar.Archive, dir string) (stderr *txtar.File, args []string) {
 	t.Helper()
 	write(t, filepath.Join(dir, "go.mod"), []byte("module example.com/app\n\ngo 1.26\n"))
+	args = []string{"./..."}
 	for i, f := range archive.Files {
-		if f.Name == "stderr" {
+		switch f.Name {
+		case "stderr":
 			stderr = &archive.Files[i]
-			continue
+		case "args":
+			args = strings.Fields(string(f.Data))
+		default:
+			write(t, filepath.Join(dir, filepath.FromSlash(f.Name)), f.Data)
 		}
-		write(t, filepath.Join(dir, filepath.FromSlash(f.Name)), f.Data)
 	}
 	if stderr == nil {
 		t.Fatal("the archive has no stderr")
 	}
-	return stderr
+	return stderr, args
 }
 
 func write(t *testing.T, path string, content []byte) {

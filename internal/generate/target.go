@@ -50,7 +50,7 @@ func (b *builder) checkReach(iface *parse.Interface) bool {
 	}
 	obstacle := b.newPrinter(nil).obstacle(iface.Object)
 	if strings.HasSuffix(b.source.Path, "_test.go") {
-		obstacle = filepath.Base(b.source.Path) + " is a test, which nobody can import"
+		obstacle = filepath.Base(b.source.Path) + " is a test, which cannot be imported"
 	}
 	if obstacle == "" {
 		return true

@@ -91,6 +91,8 @@ func (p *printer) obstacle(obj types.Object) string {
 		return ""
 	case !obj.Exported():
 		return fmt.Sprintf("%s.%s is not exported", pkg.Name(), obj.Name())
+	case pkg.Name() == "main":
+		return pkg.Path() + " is a command, which cannot be imported"
 	case !importable(pkg, p.target.Path()):
 		return fmt.Sprintf("%s cannot be imported by %s", pkg.Path(), p.target.Path())
 	}

@@ -136,14 +136,11 @@ func (in *into) module(cfg Config, l *listing) (*packages.Module, error) {
 	if module := l.moduleAt(root); module != nil {
 		return module, nil
 	}
-	// It may be another one of the workspace.
-	listed, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedModule, Dir: cfg.Dir, Env: cfg.Env},
-		filepath.Join(root, "..."))
-	if err == nil {
-		l.addModules(listed)
-		if module := l.moduleAt(root); module != nil {
-			return module, nil
-		}
+	if err := l.addMainModules(cfg); err != nil { // it may be another one of the workspace
+		return nil, err
+	}
+	if module := l.moduleAt(root); module != nil {
+		return module, nil
 	}
 	return nil, in.isForeign(cfg)
 }

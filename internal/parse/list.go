@@ -1,10 +1,12 @@
 package parse
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"go/token"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -118,6 +120,24 @@ func (l *listing) addModules(all []*packages.Package) {
 			l.modules[p.Module.Path] = p.Module
 		}
 	}
+}
+
+// addMainModules asks the go command for all main modules, be there packages in them or not.
+func (l *listing) addMainModules(cfg Config) error {
+	cmd := exec.Command("go", "list", "-m", "-f", "{{.Path}}\t{{.GoVersion}}\t{{.Dir}}")
+	cmd.Dir, cmd.Env = cfg.Dir, cfg.Env
+	out, err := cmd.Output()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return errors.New(string(bytes.TrimSpace(exit.Stderr)))
+	} else if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(out)) {
+		if parts := strings.SplitN(strings.TrimSpace(line), "\t", 3); len(parts) == 3 {
+			l.modules[parts[0]] = &packages.Module{Path: parts[0], GoVersion: parts[1], Dir: parts[2], Main: true}
+		}
+	}
+	return nil
 }
 
 // moduleAt returns the main module that has its root in a directory, or nil.
