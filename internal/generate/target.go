@@ -37,10 +37,14 @@ func (b *builder) there() string {
 
 // problem is the first thing that the code could not say, with the way out if it could be said in the source package.
 func (b *builder) problem(p *printer) string {
-	if !b.isElsewhere() {
-		return p.problems[0]
+	switch problem := p.problems[0]; {
+	case !b.isElsewhere():
+		return problem
+	case strings.Contains(problem, ": want "):
+		return problem + ", or no -into"
+	default:
+		return problem + ": " + wayOut
 	}
-	return p.problems[0] + ": " + wayOut
 }
 
 // checkReach reports an interface that the target cannot name, and whether it can. Nothing else is to be said then.
