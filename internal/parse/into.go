@@ -3,9 +3,6 @@ package parse
 import (
 	"errors"
 	"fmt"
-	"go/ast"
-	"go/token"
-	"go/types"
 	"io/fs"
 	"os"
 	"path"
@@ -22,7 +19,8 @@ type into struct {
 	present []*packages.Package // its variants; none if there are no Go files yet
 	root    *packages.Package   // the one that has its in-package tests, made up if there is none
 
-	sources map[string]bool // paths of the packages whose decorators go into it
+	graph   map[string]*packages.Package // all packages, without their tests, by path
+	sources map[string]bool              // paths of the packages whose decorators go into it
 }
 
 func newInto(cfg Config) (*into, error) {
@@ -91,21 +89,28 @@ func isAskedFor(dir, pattern string, p *packages.Package) bool {
 	return pattern == p.PkgPath
 }
 
+// know notes the packages that were listed, and all that they import.
+func (in *into) know(all []*packages.Package) {
+	in.graph = make(map[string]*packages.Package)
+	packages.Visit(all, nil, func(p *packages.Package) {
+		if p.ID == p.PkgPath {
+			in.graph[p.PkgPath] = p
+		}
+	})
+}
+
 // locate finds out what the package is, or will be, to the go command.
 func (in *into) locate(cfg Config, l *listing) error {
-	if in == nil {
-		return nil
-	}
 	for _, p := range in.present {
 		if p.ForTest == p.PkgPath || in.root == nil && p.ForTest == "" && !strings.HasSuffix(p.ID, ".test") {
 			in.root = p
 		}
 	}
-	if in.root != nil && (isOurs(in.root) || len(in.root.GoFiles) > 0) {
-		if !isOurs(in.root) {
-			return in.isForeign(cfg)
-		}
+	switch {
+	case in.root != nil && isOurs(in.root):
 		return nil
+	case in.root != nil && len(in.root.GoFiles) > 0:
+		return in.isForeign(cfg)
 	}
 	module, err := in.module(cfg, l)
 	if err != nil {
@@ -152,181 +157,4 @@ func (in *into) isForeign(cfg Config) error {
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return !errors.Is(err, fs.ErrNotExist)
-}
-
-// sourceDir returns the directory of the package whose decorators are in an output in a directory, and whether it is known. An
-// origin is the path of another package, or "".
-func (l *listing) sourceDir(dir, origin string) (string, bool) {
-	if origin == "" {
-		return dir, true
-	}
-	var module *packages.Module // the innermost
-	for _, m := range l.modules {
-		if (origin == m.Path || strings.HasPrefix(origin, m.Path+"/")) && (module == nil || len(m.Path) > len(module.Path)) {
-			module = m
-		}
-	}
-	if module == nil {
-		return "", false
-	}
-	return filepath.Join(module.Dir, filepath.FromSlash(strings.TrimPrefix(origin, module.Path))), true
-}
-
-// keeps reports whether a generated file is not about to be written anew or removed, and so is read as any other one: that
-// with the decorators of another package, if those are not generated now and their source is still there.
-func (l *listing) keeps(path, origin string) bool {
-	switch in := l.into; {
-	case origin == "":
-		return false
-	case in == nil, filepath.Dir(path) != in.dir:
-		return true
-	case in.sources[origin]:
-		return false
-	default:
-		dir, known := l.sourceDir(in.dir, origin)
-		return !known || exists(filepath.Join(dir, strings.TrimSuffix(filepath.Base(path), "_ratelimit.go")+".go"))
-	}
-}
-
-// OutputDir is the directory that the package's decorators go into.
-func (p *Package) OutputDir() string {
-	if p.listed.into != nil {
-		return p.listed.into.dir
-	}
-	return p.Dir
-}
-
-// SourceDir returns the directory of the package whose decorators are in a generated file in [Package.OutputDir]. It reports
-// false if the file is for a package of another module.
-func (p *Package) SourceDir(content []byte) (string, bool) {
-	return p.listed.sourceDir(p.OutputDir(), OriginOf(content))
-}
-
-// target returns the package that decorators go into, and the mistakes in it, which are those of a source. If nobody can
-// tell what it declares, that is an error.
-func (s *source) target(cfg Config, in *into) (pkg *Package, mistakes Diagnostics, err error) {
-	name, err := s.targetName(cfg, in)
-	if err != nil {
-		return nil, nil, err
-	}
-	if c := s.check(in.root); c.types.Name() != name {
-		c.types = types.NewPackage(in.root.PkgPath, name) // there is nothing but our own output
-	}
-	pkg = &Package{Fset: s.fset, Dir: in.dir, Module: moduleOf(in.root), listed: s.listed}
-	mistakes = append(s.unplaced(in.root), s.load(in.root, pkg)...)
-	pkg.Mistaken = len(mistakes) > 0
-	if pkg.Names == nil {
-		mistakes.Sort()
-		return nil, nil, mistakes
-	}
-	return pkg, mistakes, nil
-}
-
-// targetName returns the name of the package, which all of its files must agree on.
-func (s *source) targetName(cfg Config, in *into) (string, error) {
-	name := cfg.Name
-	paths := slices.Clone(s.listed.ignored[in.dir])
-	for _, p := range in.present {
-		paths = append(paths, p.GoFiles...)
-	}
-	slices.Sort(paths)
-	for _, path := range slices.Compact(paths) {
-		if filepath.Dir(path) != in.dir || s.read(in.root, path).generated {
-			continue // the go command's own main of a test is elsewhere
-		}
-		syntax := s.parse(in.root, path).syntax
-		there := syntax.Name.Name
-		if strings.HasSuffix(path, "_test.go") {
-			there = strings.TrimSuffix(there, "_test")
-		}
-		switch {
-		case there == "_" || constraintOf(path, syntax) == "ignore":
-		case name == "":
-			name = there
-		case cfg.Name != "" && name != there:
-			var mistake Diagnostics
-			mistake.add(s.fset, syntax.Name.Pos(), fmt.Sprintf("package %s: want -package %[1]s, or another directory than %s", there, cfg.Into))
-			return "", mistake
-		}
-	}
-	if name == "" {
-		name = in.root.Name
-	}
-	if name == "" {
-		name = nameFor(in.root.PkgPath)
-	}
-	return name, nil
-}
-
-// nameFor returns a name for a package by its path: the last element, or the one before a major version, without what no
-// identifier can have.
-func nameFor(importPath string) string {
-	base := path.Base(importPath)
-	if version, ok := strings.CutPrefix(base, "v"); ok && strings.Trim(version, "0123456789") == "" && path.Dir(importPath) != "." {
-		base = path.Base(path.Dir(importPath))
-	}
-	base = strings.TrimPrefix(base, "go-")
-	base, _, _ = strings.Cut(base, ".")
-	name := strings.Map(func(r rune) rune {
-		if token.IsIdentifier("_" + string(r)) {
-			return r
-		}
-		return -1
-	}, base)
-	if !token.IsIdentifier(name) { // it is empty, a keyword, or begins with a digit
-		name = "pkg" + name
-	}
-	return name
-}
-
-// redirect makes the decorators of a package go into the target, and reports what must not be there for that: imports by
-// which the package depends on the target.
-func (s *source) redirect(root *packages.Package, pkg, target *Package) Diagnostics {
-	if root.Dir == target.Dir { // its own external tests
-		return nil
-	}
-	var mistakes Diagnostics
-	if len(pkg.Files) > 0 {
-		for _, f := range s.check(root).files {
-			for _, spec := range f.syntax.Imports {
-				how := "imports " + pathOf(spec)
-				if pathOf(spec) != target.Types.Path() {
-					if imported := root.Imports[pathOf(spec)]; imported == nil || !s.reachesTarget(imported, target.Types.Path(), make(map[string]bool)) {
-						continue
-					}
-					how += ", which imports " + target.Types.Path()
-				}
-				mistakes.add(s.fset, spec.Path.Pos(), how+": the decorators of this package cannot go there, want another directory")
-			}
-		}
-	}
-	for _, f := range pkg.Files {
-		f.target = target
-		target.incoming = append(target.incoming, f)
-	}
-	return mistakes
-}
-
-// reachesTarget reports whether a package imports the target, however indirectly. Of the user's packages the files say so:
-// where there is a cycle already, an import is missing from the graph.
-func (s *source) reachesTarget(p *packages.Package, target string, seen map[string]bool) bool {
-	if seen[p.PkgPath] {
-		return false
-	}
-	seen[p.PkgPath] = true
-	if isOurs(p) {
-		for _, path := range p.GoFiles {
-			if f := s.read(p, path); !f.generated && slices.ContainsFunc(s.parse(p, path).syntax.Imports, func(spec *ast.ImportSpec) bool {
-				return pathOf(spec) == target
-			}) {
-				return true
-			}
-		}
-	}
-	for _, imported := range p.Imports {
-		if imported.PkgPath == target || s.reachesTarget(imported, target, seen) {
-			return true
-		}
-	}
-	return false
 }

@@ -98,6 +98,7 @@ func list(cfg Config, patterns []string) (*listing, error) {
 		for _, root := range l.roots {
 			into.sources[root.PkgPath] = true
 		}
+		into.know(all)
 		if err := into.locate(cfg, l); err != nil {
 			return nil, err
 		}

@@ -19,29 +19,6 @@ func isGenerated(path string, src []byte) bool {
 	return HasHeader(src)
 }
 
-// originPrefix and a dot are around the path of a package, in the line after [Header].
-const originPrefix = "// Decorators of "
-
-// HeaderFor is what a file begins with whose decorators are those of another package, with the path of that. The path "" is
-// for a file that goes into the package of its interfaces.
-func HeaderFor(origin string) string {
-	if origin == "" {
-		return Header + "\n"
-	}
-	return Header + "\n" + originPrefix + origin + ".\n"
-}
-
-// OriginOf returns the path that [HeaderFor] has written.
-func OriginOf(src []byte) string {
-	_, rest, _ := bytes.Cut(src, []byte(Header))
-	line, _, _ := bytes.Cut(bytes.TrimLeft(rest, "\r\n"), []byte("\n"))
-	origin, ok := strings.CutPrefix(strings.TrimSpace(string(line)), originPrefix)
-	if !ok || !HasHeader(src) {
-		return ""
-	}
-	return strings.TrimSuffix(origin, ".")
-}
-
 // HasHeader reports whether [Header] is among the comments that a file begins with.
 func HasHeader(src []byte) bool {
 	for line := range bytes.Lines(src) {
