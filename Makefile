@@ -41,6 +41,7 @@ lint: ## golangci-lint with .golangci.yml
 .PHONY: generate
 generate: bin/ratelimitgen ## write every generated file of the repository
 	@$(call in,$(TESTED),$(ROOT)/bin/ratelimitgen ./...)
+	go test ./internal/picture -update
 
 .PHONY: check
 check: bin/ratelimitgen ## fail if a generated file, a go.mod or the formatting is not as it should be

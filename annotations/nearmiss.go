@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/ratelimitgen/ratelimitgen/internal/spelling"
 )
 
-// tool is the namespace of the directive, as plainWord has it.
+// tool is the namespace of the directive, as spelling.Plain has it.
 const tool = "ratelimit"
 
 var (
@@ -37,6 +39,7 @@ func nearMiss(comment string) *Error {
 	for line := range strings.Lines(strings.TrimSuffix(comment, "*/")) {
 		commentedOut := strings.HasPrefix(line, "//")
 		if mistake := nearMissLine(strings.TrimRight(line, " \t\r\n"), offset); mistake != nil && !commentedOut {
+			mistake.editBlock(comment)
 			return mistake
 		}
 		offset += len(line)
@@ -60,20 +63,25 @@ func nearMissLine(line string, offset int) *Error {
 	}
 	first := firstWord.FindString(attrs)
 	seen := strings.TrimLeft(line[:len(line)-len(attrs)+len(first)], blanks)
+	rest := attrs[len(first):]
 	hint := nearestVerb(first)
-	if strings.HasPrefix(strings.TrimLeft(attrs[len(first):], blanks), "=") {
+	if strings.HasPrefix(strings.TrimLeft(rest, blanks), "=") {
 		hint = nearestAttribute(first)
 	}
 	if hint != "" {
 		first = hint
 	}
-	return &Error{Offset: offset, Message: fmt.Sprintf("%+q is not read as a directive: want %q", seen, prefix+first)}
+	return &Error{
+		Offset:  offset,
+		Message: fmt.Sprintf("%+q is not read as a directive: want %q", seen, prefix+first),
+		Edit:    editLine(line, offset, colon, first+rest),
+	}
 }
 
 // joinedAttribute returns the attribute behind a word of ours that it is joined to, as count in ratelimit-count.
 func joinedAttribute(word string) (name string, ok bool) {
 	i := strings.LastIndexAny(word, "-_") + 1
-	return word[i:], plainWord(word[:i]) == tool && lookup(word[i:]) != nil
+	return word[i:], spelling.Plain(word[:i]) == tool && lookup(word[i:]) != nil
 }
 
 // isMeant reports whether the parts of a lookalike are a directive to a human reader. In doubt they are, once the word is
@@ -85,13 +93,13 @@ func isMeant(open, mark, word, colon, gap, attrs string) bool {
 	}
 	isAttribute := name != "" && nearestAttribute(name) != ""
 	isTight := tightAttribute.MatchString(attrs)
-	switch plain := plainWord(word); {
+	switch plain := spelling.Plain(word); {
 	case strings.HasPrefix(attrs, "="), strings.HasSuffix(attrs, ",") && !isTight:
 		return false // code that is commented out: a definition, or a field of a literal
 	case strings.ContainsAny(word, blanks):
 		return open == "//" && colon == ":" && isAttribute && isTight
 	case plain != tool: // a typo, or ratelimiter, or ratelimitgen
-		return colon == ":" && gap == "" && isAttribute && (strings.HasPrefix(plain, tool) || distance(plain, tool) <= 2)
+		return colon == ":" && gap == "" && isAttribute && (strings.HasPrefix(plain, tool) || spelling.Distance(plain, tool) <= 2)
 	case open+mark+word+colon == prefix:
 		return true
 	case attrs == "skip":

@@ -64,6 +64,12 @@ func (b *builder) expression(m *method, l *parse.Limit, attr string, source *ann
 		},
 	}
 	pkg, outer := b.home(m, l)
+	if pkg == nil { // who has the source has checked it, see [Check]
+		if obstacle, ok := l.Obstacle(source.Offset); ok {
+			c.refuse(node.Pos(), obstacle+m.decorator.elsewhere(nil, m.name))
+		}
+		return nil
+	}
 	c.home = pkg
 	scope := types.NewScope(pkg.Scope(), node.Pos(), token.Pos(c.file.Base()+c.file.Size()+1), "directive")
 	e.vars = c.declare(scope, outer)
@@ -107,7 +113,8 @@ func (v variable) name(sig *types.Signature) string {
 }
 
 // home returns the package of the file that a directive stands in, and the innermost scope there: that of the file, or of
-// the type parameters of a declaration. It is that of the method if another package declares that with its directives.
+// the type parameters of a declaration. It is that of the method if another package declares that with its directives, and
+// nil if the source of that one is not at hand.
 func (b *builder) home(m *method, l *parse.Limit) (*types.Package, *types.Scope) {
 	for _, pkg := range []*types.Package{b.source.Package.Types, m.Func.Pkg()} {
 		if pkg == nil { // of error
@@ -119,7 +126,7 @@ func (b *builder) home(m *method, l *parse.Limit) (*types.Package, *types.Scope)
 			}
 		}
 	}
-	return b.source.Package.Types, b.source.Package.Types.Scope()
+	return nil, nil
 }
 
 // declare puts into the scope of an expression what it may mention: the method's parameters and results, and what the file
@@ -252,15 +259,15 @@ func (c *expressionCheck) refuse(pos token.Pos, message string) {
 	c.mistakes.addMethod(at, strings.ReplaceAll(text, "%", "%%")+" (in %s)", c.method.name)
 }
 
-// elsewhere says where an expression cannot be written if that is not the package that it stands in.
-func (d *decorator) elsewhere(e *expression) string {
-	switch source := d.source.Package.Types; e.home {
+// elsewhere says where what a directive mentions cannot be written if that is not the package that the directive stands in.
+func (d *decorator) elsewhere(home *types.Package, method string) string {
+	switch source := d.source.Package.Types; home {
 	case d.target.Types:
 		return ""
 	case source:
 		return ", but the decorator" + d.there() + " needs it: " + wayOut
 	default:
 		return fmt.Sprintf(", but the decorator of %s.%s needs it: want what can be written there, or %s in %[2]s with a line of its own",
-			source.Name(), d.iface.Name, e.method.name)
+			source.Name(), d.iface.Name, method)
 	}
 }
