@@ -28,7 +28,9 @@ func (s service) Find(_ context.Context, us ...users.User) (map[string]*users.Us
 	return map[string]*users.User{us[0].ID: &us[0]}, s.err
 }
 
-func (service) Close() {}
+func (service) Count(_ context.Context, us ...users.User) int { return len(us) }
+func (service) Sum(context.Context, ...users.User) int        { return 7 }
+func (service) Close()                                        {}
 
 func TestService(t *testing.T) {
 	ctx := context.WithValue(t.Context(), num.Key{}, "Acme")
@@ -60,6 +62,16 @@ func TestService(t *testing.T) {
 	})
 	if _, err := s.Find(ctx, users.User{}, users.User{}, users.User{}); err != nil {
 		t.Errorf("got error %v, want no limit for so many", err)
+	}
+	for i, want := range []int{1, -1} {
+		if got := s.Count(ctx, users.User{}); got != want {
+			t.Errorf("call %d of Count: got %d, want %d", i+1, got, want)
+		}
+	}
+	for i, want := range []int{7, 1} {
+		if got := s.Sum(ctx, users.User{}); got != want {
+			t.Errorf("call %d of Sum: got %d, want %d", i+1, got, want)
+		}
 	}
 	if _, ok := s.Unwrap().(service); !ok {
 		t.Errorf("unwrapped a %T", s.Unwrap())

@@ -18,12 +18,15 @@ import (
 const _ = ratelimit.GeneratedV1
 
 // RateLimitedService decorates [intousers.Service] with the limits of its //ratelimit: directives. A call over its
-// limit is not passed on: it returns an error that matches [ratelimit.ErrLimited].
+// limit is not passed on: it returns an error that matches [ratelimit.ErrLimited]. Where there is a fallback, that is
+// called instead.
 type RateLimitedService struct {
-	next intousers.Service
-	get  *ratelimit.Guard
-	put  *ratelimit.Guard
-	find *ratelimit.Guard
+	next  intousers.Service
+	get   *ratelimit.Guard
+	put   *ratelimit.Guard
+	find  *ratelimit.Guard
+	count *ratelimit.Guard
+	sum   *ratelimit.Guard
 }
 
 // If this does not compile, intousers.Service has changed: run go generate again.
@@ -45,6 +48,16 @@ func NewRateLimitedService(next intousers.Service, limiter *ratelimit.Limiter) *
 		}),
 		find: limiter.Guard("users.Service.Find", ratelimit.Rule{
 			Key:   "users.Service.Find",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 1, Period: stdtime.Hour},
+		}),
+		count: limiter.Guard("users.Service.Count", ratelimit.Rule{
+			Key:   "users.Service.Count",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 1, Period: stdtime.Hour},
+		}),
+		sum: limiter.Guard("users.Service.Sum", ratelimit.Rule{
+			Key:   "users.Service.Sum",
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: stdtime.Hour},
 		}),
@@ -96,6 +109,25 @@ func (s *RateLimitedService) Find(
 		call.Refund("1h")
 	}
 	return found, err
+}
+
+// Count calls [intousers.Service.Count], at most once per 1h (token bucket), and beyond that, or with a nil LimitError
+// if the limiter cannot tell, [intousers.None].
+func (s *RateLimitedService) Count(ctx stdcontext.Context, users ...intousers.User) int {
+	if err := s.count.Allow(ctx); err != nil {
+		limited, _ := errors.AsType[*ratelimit.LimitError](err) // nil if the limiter cannot tell
+		return intousers.None(ctx, users, limited)
+	}
+	return s.next.Count(ctx, users...)
+}
+
+// Sum calls [intousers.Service.Sum], at most once per 1h (token bucket), and beyond that, or if the limiter cannot
+// tell, [intousers.Service.Count].
+func (s *RateLimitedService) Sum(ctx stdcontext.Context, users ...intousers.User) int {
+	if err := s.sum.Allow(ctx); err != nil {
+		return s.next.Count(ctx, users...)
+	}
+	return s.next.Sum(ctx, users...)
 }
 
 // Close calls [intousers.Service.Close] without a limit, as //ratelimit:skip says.

@@ -9,6 +9,7 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/generated_test/into/num"
 	"github.com/ratelimitgen/ratelimitgen/generated_test/into/users/internal/core"
 	"github.com/ratelimitgen/ratelimitgen/generated_test/private/api"
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
 
 // Plan may be named wherever this package may be, what it is an alias of may not.
@@ -43,8 +44,22 @@ type Service interface {
 	Put(ctx context.Context, users [Size]User, limited [half]plan) (_ User, err error)
 	//ratelimit:count=1 time=1h refund={errors.Is(err, ErrNotFound)} skip={len(users) > Size}
 	Find(ctx context.Context, users ...User) (found map[string]*User, err error)
+	// Count and Sum cannot refuse: a function and a method stand in for them.
+	//
+	//ratelimit:count=1 time=1h fallback=None
+	Count(ctx context.Context, users ...User) int
+	//ratelimit:count=1 time=1h fallback=Count
+	Sum(ctx context.Context, users ...User) int
 	//ratelimit:skip
 	Close()
+}
+
+// None is what Count returns when it is over its limit.
+func None(_ context.Context, _ []User, refusal *ratelimit.LimitError) int {
+	if refusal == nil {
+		return 0
+	}
+	return -1
 }
 
 // Repo has constraints of a third package.
