@@ -3,6 +3,7 @@ package parse
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"go/token"
@@ -125,7 +126,7 @@ func (l *listing) addModules(all []*packages.Package) {
 
 // addMainModules asks the go command for all main modules, be there packages in them or not.
 func (l *listing) addMainModules(cfg Config) error {
-	cmd := exec.Command("go", "list", "-m", "-f", "{{.Path}}\t{{.GoVersion}}\t{{.Dir}}")
+	cmd := exec.CommandContext(context.Background(), "go", "list", "-m", "-f", "{{.Path}}\t{{.GoVersion}}\t{{.Dir}}")
 	cmd.Dir, cmd.Env = cfg.Dir, cfg.Env
 	out, err := cmd.Output()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {

@@ -127,41 +127,27 @@ func (s *source) redirect(root *packages.Package, pkg, target *Package) Diagnost
 	return mistakes
 }
 
-// reachesTarget reports whether the package of a path is the target or imports it, however indirectly.
-func (s *source) reachesTarget(path string, seen map[string]bool) bool {
+// reachesTarget reports whether the package of a path is the target or imports it, however indirectly. Only packages of the
+// user do. Their files say what they import: where there is a cycle already, an import is missing from the graph.
+func (s *source) reachesTarget(importPath string, seen map[string]bool) bool {
 	in := s.listed.into
-	p := in.graph[path]
+	p := in.graph[importPath]
 	switch {
-	case path == in.root.PkgPath:
+	case importPath == in.root.PkgPath:
 		return true
-	case p == nil || seen[path]:
+	case p == nil, !isOurs(p), seen[importPath]:
 		return false
 	}
-	seen[path] = true
-	for imported := range s.importsOf(p) {
-		if s.reachesTarget(imported, seen) {
-			return true
-		}
-	}
-	return false
-}
-
-// importsOf returns the paths of what a package imports. Of the user's packages the files say so: where there is a cycle
-// already, an import is missing from the graph.
-func (s *source) importsOf(p *packages.Package) map[string]bool {
-	imports := make(map[string]bool)
-	for path := range p.Imports {
-		imports[path] = true
-	}
-	if !isOurs(p) {
-		return imports
-	}
+	seen[importPath] = true
 	for _, path := range p.GoFiles {
-		if f := s.read(p, path); !f.generated {
-			for _, spec := range s.parse(p, path).syntax.Imports {
-				imports[pathOf(spec)] = true
+		if s.read(p, path).generated {
+			continue
+		}
+		for _, spec := range s.parse(p, path).syntax.Imports {
+			if s.reachesTarget(pathOf(spec), seen) {
+				return true
 			}
 		}
 	}
-	return imports
+	return false
 }

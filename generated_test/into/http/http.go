@@ -12,5 +12,5 @@ type Handler interface {
 	//ratelimit:count=1 time=1h ip
 	Handle(w http.ResponseWriter, r *http.Request)
 	//ratelimit:count=1 time=1h algorithm=concurrency key=client:{c.Name}
-	Do(ctx context.Context, c Client, r *http.Request) (*http.Response, error)
+	Do(ctx context.Context, c Client, r *http.Request) (*http.Cookie, error)
 }

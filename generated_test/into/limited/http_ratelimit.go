@@ -61,7 +61,7 @@ func (h *RateLimitedHandler) Handle(w stdhttp.ResponseWriter, r *stdhttp.Request
 }
 
 // Do calls [http.Handler.Do], at most 1 at once for each c.Name (concurrency, leases of 1h).
-func (h *RateLimitedHandler) Do(ctx stdcontext.Context, c http.Client, r *stdhttp.Request) (*stdhttp.Response, error) {
+func (h *RateLimitedHandler) Do(ctx stdcontext.Context, c http.Client, r *stdhttp.Request) (*stdhttp.Cookie, error) {
 	call, err := h.do.Begin(ctx, ratelimit.String(c.Name))
 	if err != nil {
 		return nil, err

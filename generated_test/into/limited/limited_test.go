@@ -114,8 +114,8 @@ type handler struct{}
 
 func (handler) Handle(stdhttp.ResponseWriter, *stdhttp.Request) {}
 
-func (handler) Do(context.Context, http.Client, *stdhttp.Request) (*stdhttp.Response, error) {
-	return &stdhttp.Response{}, nil
+func (handler) Do(context.Context, http.Client, *stdhttp.Request) (*stdhttp.Cookie, error) {
+	return &stdhttp.Cookie{}, nil
 }
 
 func TestPackagesOfOneName(t *testing.T) {
