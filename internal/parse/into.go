@@ -21,6 +21,7 @@ type into struct {
 
 	graph   map[string]*packages.Package // all packages, without their tests, by path
 	sources map[string]bool              // paths of the packages whose decorators go into it
+	files   map[string]bool              // names of their files
 }
 
 func newInto(cfg Config) (*into, error) {
@@ -35,7 +36,7 @@ func newInto(cfg Config) (*into, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &into{dir: dir, sources: make(map[string]bool)}, nil
+	return &into{dir: dir, sources: make(map[string]bool), files: make(map[string]bool)}, nil
 }
 
 // patterns are what to ask the go command for besides the user's patterns. About a directory without Go files it would know

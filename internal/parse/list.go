@@ -98,6 +98,9 @@ func list(cfg Config, patterns []string) (*listing, error) {
 	if into != nil {
 		for _, root := range l.roots {
 			into.sources[root.PkgPath] = true
+			for _, path := range root.GoFiles {
+				into.files[filepath.Base(path)] = true
+			}
 		}
 		into.know(all)
 		if err := into.locate(cfg, l); err != nil {

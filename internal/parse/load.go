@@ -28,7 +28,8 @@ type Config struct {
 
 // Load returns the user's packages that the patterns match, those of a main module, sorted by path, tests included: a
 // package with its in-package tests is one Package, its external test package another. Other packages that match are
-// left out. No pattern means the package in the current directory.
+// left out. No pattern means the package in the current directory. The one that [Config.Into] names is among them only if
+// a pattern matches it.
 //
 // Mistakes in the source are returned as [Diagnostics], together with the packages, see [Package.Mistaken]; any other
 // error means that there was nothing to look at. Packages must parse, but of their types only the signatures of annotated

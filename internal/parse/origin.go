@@ -50,19 +50,23 @@ func (l *listing) sourceDir(dir, origin string) (string, bool) {
 }
 
 // keeps reports whether a generated file is not about to be written anew or removed, and so is read as any other one: that
-// with the decorators of another package, if those are not generated now and their source is still there.
+// with the decorators of another package, if those are not generated now and their source is still there. If nobody knows
+// whether it is, as when a module has another path now, a file of that name makes way.
 func (l *listing) keeps(path, origin string) bool {
-	switch in := l.into; {
+	in := l.into
+	switch {
 	case origin == "":
 		return false
 	case in == nil, filepath.Dir(path) != in.dir:
 		return true
 	case in.sources[origin]:
 		return false
-	default:
-		dir, known := l.sourceDir(in.dir, origin)
-		return !known || exists(filepath.Join(dir, strings.TrimSuffix(filepath.Base(path), "_ratelimit.go")+".go"))
 	}
+	name := strings.TrimSuffix(filepath.Base(path), "_ratelimit.go") + ".go"
+	if dir, known := l.sourceDir(in.dir, origin); known {
+		return exists(filepath.Join(dir, name))
+	}
+	return !in.files[name]
 }
 
 // OutputDir is the directory that the package's decorators go into.
