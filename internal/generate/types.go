@@ -87,6 +87,8 @@ func (p *printer) named(obj *types.TypeName, args *types.TypeList) *jen.Statemen
 func (p *printer) obstacle(obj types.Object) string {
 	pkg := obj.Pkg()
 	switch {
+	case pkg == nil && p.hidden(obj.Name()):
+		return p.hides(obj.Name())
 	case pkg == nil || p.isLocal(pkg):
 		return ""
 	case !obj.Exported():
@@ -121,12 +123,17 @@ func (p *printer) predeclared(name string) *jen.Statement {
 	if p.hidden(name) {
 		other := sameType[name]
 		if other == "" || p.hidden(other) {
-			p.problems = append(p.problems, fmt.Sprintf("the package declares its own %s", name))
+			p.problems = append(p.problems, p.hides(name))
 		}
 		name = other
 	}
 	p.names.add(name)
 	return jen.Id(name)
+}
+
+// hides says that the target has another meaning for a predeclared name.
+func (p *printer) hides(name string) string {
+	return fmt.Sprintf("package %s declares its own %s", p.target.Name(), name)
 }
 
 func (p *printer) typeParam(t *types.TypeParam) string {
