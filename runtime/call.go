@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -83,7 +84,8 @@ func (c *Call) stop() bool {
 // call returns must not live on it.
 func (c *Call) Context() context.Context { return c.ctx }
 
-// Refund gives the units that the call took of the limit of that name back when the call ends. Units that would have come
+// Refund gives the units that the call took of the limit of that name back when the call ends. It does nothing for a limit
+// that the call was not charged for, and for slots, which come back anyway. Units that would have come
 // back by then, had nobody else called, have, and are not given back twice.
 func (c *Call) Refund(limit string) {
 	if c.scratch == nil {
@@ -100,7 +102,7 @@ func (c *Call) Refund(limit string) {
 }
 
 // End releases the slots of the call and gives back what was to be refunded. It does so once, even when the context has
-// ended, and waits for up to a second. What goes wrong is for [OnError], as it changes nothing about the call.
+// ended, and gives the store a second for it. What goes wrong is for [OnError], as it changes nothing about the call.
 func (c *Call) End() {
 	if c.ended.Swap(true) || c.scratch == nil {
 		return
@@ -126,9 +128,33 @@ func (c *Call) End() {
 	if err != nil && (kept || !errors.Is(err, ErrLeaseLost)) { // what is lost was told when it was
 		l.report(c.guard.method, err)
 	}
-	if len(c.leases) > 0 {
-		l.lines.released(back)
+	l.lines.released(back)
+}
+
+// maxDisowning bounds how many calls are disowned at once while a store does not answer.
+const maxDisowning = 16
+
+// disown releases the slots of a call that the store has failed, in the background: it may have given them, and only the
+// reply was lost. What fails here, too, comes back when the leases end.
+func (l *Limiter) disown(s *scratch) {
+	var slots []Charge
+	for i, c := range s.charges {
+		if s.holds(i) {
+			c.Key = bytes.Clone(c.Key)
+			slots = append(slots, c)
+		}
 	}
+	if len(slots) == 0 {
+		return
+	}
+	if l.disowning.Add(1) > maxDisowning {
+		l.disowning.Add(-1)
+		return
+	}
+	go func() {
+		defer l.disowning.Add(-1)
+		_ = l.giveBack(context.Background(), false, slots)
+	}()
 }
 
 // giveBack refunds charges, even when ctx has ended.

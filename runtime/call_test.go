@@ -250,3 +250,33 @@ func TestHoldersCannotBeGuessed(t *testing.T) {
 		seen[c.Holder] = true
 	}
 }
+
+// When only the reply of the store was lost, nobody knows of the slots that it gave.
+func TestSlotsWhoseReplyWasLostAreReleased(t *testing.T) {
+	in(t, func(t *testing.T) {
+		store := &hooked{Store: memlimit.New()}
+		store.take = func(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+			if err := store.Store.Take(ctx, charges, results); err != nil {
+				return err
+			}
+			return errors.New("i/o timeout")
+		}
+		g := newLimiter(t, store).Guard("m", rule(slots(1, time.Hour)))
+		refuses(t, g, "m: rate limit undecided: i/o timeout")
+		synctest.Wait()
+		store.take = nil
+		begin(t, g, t.Context()).End()
+	})
+}
+
+// A cost that no store takes is nothing that a store has failed.
+func TestMoreSlotsThanACallMayHold(t *testing.T) {
+	r := rule(slots(2000, time.Minute))
+	r.CostArg = true
+	l := newLimiter(t, memlimit.New(), ratelimit.OnFailure(ratelimit.FailOpen))
+	_, err := l.Guard("m", r).Begin(t.Context(), ratelimit.Cost("limit", 1500))
+	checkError(t, err, "m: rate limit undecided: ratelimit: the cost of limit limit is 1500: want at most 1000 slots a call")
+	r.CostArg, r.Cost = false, 1500
+	_, err = l.Guard("m", r).Begin(t.Context())
+	checkError(t, err, "m: rate limit undecided: ratelimit: Rule.Cost is 1500: want at most 1000 slots a call")
+}

@@ -37,8 +37,8 @@ func OnFailure(f Failure) Option {
 }
 
 // LocalStore says which Store decides under [FailLocal], e.g. that of package memlimit. The default is what the Limiter's
-// own store brings by a method Local() Store, as that of package redislimit does. Its buckets are new when the other store
-// fails, and forgotten when they are as new.
+// own store brings by a method Local() Store, as that of package redislimit does. It knows nothing of what was used in the
+// other store.
 func LocalStore(store Store) Option {
 	return optionFunc(func(l *Limiter) error {
 		if store == nil {

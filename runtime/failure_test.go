@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
@@ -190,6 +191,7 @@ func TestSlotsOfTheLocalStore(t *testing.T) {
 			t.Errorf("the lease is lost: %v", err)
 		}
 		refuses(t, g, "m: rate limit exceeded: limit limit has all slots taken: the next lease ends in 2.5s")
+		synctest.Wait()
 		store.down(false)
 		other := begin(t, g, t.Context())
 		call.End()

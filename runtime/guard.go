@@ -45,7 +45,7 @@ func (l *Limiter) Guard(method string, rules ...Rule) *Guard {
 			g.rules = append(g.rules, compiled)
 		}
 		g.leased = g.leased || compiled.leased
-		g.waits = g.waits || compiled.Wait > 0
+		g.waits = g.waits || compiled.Wait > 0 && r.Mode == Enforce
 	}
 	if l == nil || l.store == nil {
 		errs = append(errs, errNoStore)
@@ -143,6 +143,9 @@ func (g *Guard) charge(ctx context.Context, s *scratch, r *rule, call args) erro
 		var err error
 		if c.Cost, err = call.cost(r.Name); err != nil {
 			return g.undecided(err)
+		}
+		if c.Limit.tooManySlots(c.Cost) {
+			return g.undecided(fmt.Errorf("ratelimit: the cost of limit %s is %d: want at most %d slots a call", r.Name, c.Cost, maxSlots))
 		}
 	}
 	if r.ahead {

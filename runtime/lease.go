@@ -18,6 +18,10 @@ const (
 	// maxRenewals and maxRenewedSlots bound what is asked of a store at once.
 	maxRenewals     = 100
 	maxRenewedSlots = maxSlots
+	// maxUnderWay is how many renewals are on their way to a store at once: one that hangs must not hold up the others.
+	maxUnderWay = 4
+	// renewalTimeout is how long a renewal may take, or less for short leases.
+	renewalTimeout = time.Second
 )
 
 // lease is a slot that a call holds. Its times are of this process's clock and begin before the store's do, so that it
@@ -41,8 +45,8 @@ func (l *lease) start(taken time.Time) {
 	l.taken, l.due, l.queued, l.err = taken, taken.Add(l.slot.Limit.Period/renewalsPerLease), false, nil
 }
 
-// leases are those of a Limiter's calls. One goroutine watches them all, and another one is on its way to each store. They
-// run while there are leases, so that there is nothing to close.
+// leases are those of a Limiter's calls. One goroutine watches them all, and a few are on their way to the store. They run
+// while there are leases, so that there is nothing to close.
 type leases struct {
 	limiter *Limiter
 
@@ -53,10 +57,10 @@ type leases struct {
 	changed chan struct{} // tells the watch that it may have to do something earlier, or nothing
 }
 
-// renewals are those of one store. One is on its way at a time.
+// renewals are those of one store.
 type renewals struct {
-	queue []*lease
-	busy  bool
+	queue    []*lease
+	underWay int
 }
 
 // hold keeps the slots among what a call has taken until they are released.
@@ -152,10 +156,11 @@ func (ls *leases) turn(now time.Time) (lost []*lease, wait time.Duration, ok boo
 	}
 	if len(ls.held) == 0 {
 		ls.running = false
+		ls.queues[0].queue, ls.queues[1].queue = nil, nil
 		return lost, 0, false
 	}
 	for i := range ls.queues {
-		if batch := ls.queues[i].next(); batch != nil {
+		for batch := ls.queues[i].next(); batch != nil; batch = ls.queues[i].next() {
 			go ls.renew(batch)
 		}
 	}
@@ -170,10 +175,10 @@ func (ls *leases) queue(l *lease) *renewals {
 	return &ls.queues[0]
 }
 
-// next takes from the queue what is to be renewed in one call, or nothing while another is on its way. Leases of one time
-// go together, so that none holds up shorter ones.
+// next takes from the queue what is to be renewed in one call, if another may be under way. Leases of one time go together,
+// so that none holds up shorter ones, and so do those whose last renewal failed.
 func (r *renewals) next() []*lease {
-	if r.busy {
+	if r.underWay == maxUnderWay {
 		return nil
 	}
 	var batch, rest []*lease
@@ -181,15 +186,23 @@ func (r *renewals) next() []*lease {
 	for _, l := range r.queue {
 		switch {
 		case l.index < 0: // released, or lost, meanwhile
-		case batch == nil || l.slot.Limit.Period == batch[0].slot.Limit.Period && len(batch) < maxRenewals && slots+l.slot.Cost <= maxRenewedSlots:
+		case batch == nil || l.isLike(batch[0]) && len(batch) < maxRenewals && slots+l.slot.Cost <= maxRenewedSlots:
 			batch = append(batch, l)
 			slots += l.slot.Cost
 		default:
 			rest = append(rest, l)
 		}
 	}
-	r.queue, r.busy = rest, batch != nil
+	r.queue = rest
+	if batch != nil {
+		r.underWay++
+	}
 	return batch
+}
+
+// isLike reports whether two leases may be renewed together.
+func (l *lease) isLike(m *lease) bool {
+	return l.slot.Limit.Period == m.slot.Limit.Period && (l.err == nil) == (m.err == nil)
 }
 
 // renew renews leases in one call of their store.
@@ -200,7 +213,7 @@ func (ls *leases) renew(batch []*lease) {
 		slots[i] = l.slot
 	}
 	held := make([]bool, len(batch))
-	ctx, cancel := context.WithTimeout(context.Background(), batch[0].slot.Limit.Period/renewalsPerLease)
+	ctx, cancel := context.WithTimeout(context.Background(), min(batch[0].slot.Limit.Period/renewalsPerLease, renewalTimeout))
 	renewer := ls.limiter.decider(batch[0].local).(Renewer) // or nothing would be queued
 	err := renewer.Renew(ctx, slots, held)
 	cancel()
@@ -214,7 +227,7 @@ func (ls *leases) renew(batch []*lease) {
 func (ls *leases) renewed(batch []*lease, held []bool, err error, started time.Time) (lost []*lease) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	ls.queue(batch[0]).busy = false
+	ls.queue(batch[0]).underWay--
 	ls.notify()
 	for i, l := range batch {
 		switch {

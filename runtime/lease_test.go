@@ -250,3 +250,50 @@ func TestLeasesOfDifferentTimesAreRenewedApart(t *testing.T) {
 		many.End()
 	})
 }
+
+// One renewal that hangs holds up no other.
+func TestRenewalThatHangsHoldsUpNoOther(t *testing.T) {
+	in(t, func(t *testing.T) {
+		var told errorsOf
+		store := &hooked{Store: memlimit.New()}
+		store.renew = func(ctx context.Context, charges []ratelimit.Charge, held []bool) error {
+			var hung bool
+			for i, c := range charges {
+				if string(c.Key) == "hung" {
+					hung = true
+				} else if err := store.Store.Renew(ctx, charges[i:i+1], held[i:i+1]); err != nil {
+					return err
+				}
+			}
+			if !hung {
+				return nil
+			}
+			time.Sleep(3 * time.Second) // whatever ctx says
+			return errors.New("i/o timeout")
+		}
+		l := newLimiter(t, store, told.option())
+		var calls []*ratelimit.Call
+		for _, key := range []string{"hung", "good"} {
+			r := rule(slots(1000, 30*time.Second))
+			r.Key = key
+			g := l.Guard(key, r)
+			for range 500 {
+				calls = append(calls, begin(t, g, t.Context()))
+			}
+		}
+		time.Sleep(90 * time.Second)
+		lost := 0
+		for _, call := range calls[500:] {
+			if call.Context().Err() != nil {
+				lost++
+			}
+		}
+		if lost > 0 || calls[0].Context().Err() == nil {
+			t.Errorf("%d leases that could be renewed are lost", lost)
+		}
+		for _, call := range calls {
+			call.End()
+		}
+		time.Sleep(time.Minute) // what hangs comes back
+	})
+}

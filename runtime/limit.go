@@ -174,12 +174,14 @@ func (l Limit) refillsLongerThan(d time.Duration) bool {
 	return hi > maxHi || hi == maxHi && lo > maxLo
 }
 
-// comesBackWithin returns how many units come back to a bucket in a time, rounded up.
-func (l Limit) comesBackWithin(d time.Duration) int64 {
+// stillOut returns how many units are out of a bucket that will be as new in left, rounded up, if so many were out after the
+// last call.
+func (l Limit) stillOut(out int64, left time.Duration) int64 {
 	if l.Refill == Interval {
-		return (int64((d-1)/l.Period) + 1) * l.Count
+		refills, toCome := (out-1)/l.Count+1, int64((left-1)/l.Period)+1
+		return out - (refills-toCome)*l.Count
 	}
-	micros, period := uint64((d-1)/time.Microsecond)+1, uint64(l.Period.Microseconds())
+	micros, period := uint64((left-1)/time.Microsecond)+1, uint64(l.Period.Microseconds())
 	hi, lo := bits.Mul64(micros, uint64(l.Count))
 	if hi >= period {
 		return math.MaxInt64

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 )
 
@@ -18,6 +19,7 @@ type Limiter struct {
 	report    func(method string, err error)
 	leases    leases
 	lines     lines
+	disowning atomic.Int32
 }
 
 // Option changes a [Limiter] at its construction.
@@ -28,7 +30,7 @@ type optionFunc func(*Limiter) error
 func (f optionFunc) apply(l *Limiter) error { return f(l) }
 
 // OnError has report called with each error that no caller can be given, since its call goes on or is over: a slot or
-// units that could not be given back, and a lease that was lost. The method is that of the [Guard]. It may be called by
+// units that could not be given back, a lease that was lost, and a limit that only looks on and could not. The method is that of the [Guard]. It may be called by
 // several goroutines at once and must not block. The default writes to [slog.Default].
 func OnError(report func(method string, err error)) Option {
 	return optionFunc(func(l *Limiter) error {
@@ -125,6 +127,9 @@ func (l *Limiter) take(ctx context.Context, s *scratch) (decided bool, err error
 		s.asked = time.Now()
 	}
 	err = l.store.Take(ctx, s.charges, s.results)
+	if err != nil && s.holder != "" {
+		l.disown(s)
+	}
 	switch ended := ctx.Err(); {
 	case err == nil:
 		return true, nil

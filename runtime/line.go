@@ -78,7 +78,7 @@ func (p *place) leave() {
 	}
 }
 
-// released tells who is first in line for the buckets of the charges that slots were released.
+// released tells who is first in line for the buckets of the charges that something came back to them.
 func (ls *lines) released(charges []Charge) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()

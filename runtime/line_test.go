@@ -231,3 +231,51 @@ func TestCallThatJoinsALineInVainIsRefusedAtOnce(t *testing.T) {
 		checkError(t, <-done, "")
 	})
 }
+
+func TestCallThatTakesNothingStandsInNoLine(t *testing.T) {
+	in(t, func(t *testing.T) {
+		g := newLimiter(t, memlimit.New()).Guard("m", ratelimit.Rule{Key: "k", Name: "limit", Limit: slots(1, time.Minute), Wait: 5 * time.Second, CostArg: true})
+		held, err := g.Begin(t.Context(), ratelimit.Cost("limit", 1))
+		checkError(t, err, "")
+		done := make(chan error)
+		go func() {
+			_, err := g.Begin(t.Context(), ratelimit.Cost("limit", 1))
+			done <- err
+		}()
+		synctest.Wait()
+		start := time.Now()
+		free, err := g.Begin(t.Context(), ratelimit.Cost("limit", 0))
+		checkError(t, err, "")
+		if after := time.Since(start); after != 0 {
+			t.Errorf("stood in line for %v", after)
+		}
+		free.End()
+		checkError(t, <-done, "m: rate limit exceeded: limit limit has all slots taken: the next lease ends in 55s")
+		held.End()
+	})
+}
+
+// Units that are given back, and slots, wake who waits for them, whatever other limits the call has.
+func TestWhatComesBackIsTriedForAtOnce(t *testing.T) {
+	window := ratelimit.Rule{Key: "k", Name: "window", Limit: ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 1, Period: 10 * time.Second}, Wait: time.Minute}
+	wide := window
+	wide.Limit.Count = 100
+	held := ratelimit.Rule{Key: "k", Name: "slots", Limit: slots(1, time.Minute), Wait: time.Minute}
+	for name, rules := range map[string][]ratelimit.Rule{"units": {window}, "slots behind a window": {wide, held}} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(t *testing.T) {
+				g := newLimiter(t, memlimit.New()).Guard("m", rules...)
+				first := begin(t, g, t.Context())
+				time.AfterFunc(time.Second, func() {
+					first.Refund("window")
+					first.End()
+				})
+				start := time.Now()
+				begin(t, g, t.Context()).End()
+				if after := time.Since(start); after != time.Second {
+					t.Errorf("went after %v: want 1s", after)
+				}
+			})
+		})
+	}
+}

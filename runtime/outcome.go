@@ -43,7 +43,8 @@ func (o *Outcome) moreExhausted(p *Outcome) bool {
 
 // A Recorder is told what was decided about the calls of one context, e.g. to put it into a response.
 type Recorder interface {
-	// Record is given the outcome of each limit of a call, in the order of the directives. The method is empty for
+	// Record is given the outcome of each limit of a call, in the order of the directives. Limits that only look on come
+	// in a call of their own, after it. The method is empty for
 	// [Limiter.Allow]. It may be called by several goroutines at once, must neither block nor panic,
 	// and must not keep outcomes.
 	Record(method string, outcomes []Outcome)
@@ -52,7 +53,7 @@ type Recorder interface {
 type recorderKey struct{}
 
 // WithRecorder returns a context for whose calls recorder is told each decision, after the recorders of the parent
-// context. An undecided call, and one that is refused for want of a caller attribute, is not recorded.
+// context. An undecided call, and one that a limit that holds refuses for want of a part of its key, is not recorded.
 func WithRecorder(ctx context.Context, recorder Recorder) context.Context {
 	if outer := recorderOf(ctx); outer != nil {
 		recorder = recorders{outer, recorder}

@@ -138,3 +138,25 @@ func TestReleaseWaitsForASecond(t *testing.T) {
 		told.check(t, "m: context deadline exceeded")
 	})
 }
+
+// Of the last refill of a bucket that refills in intervals, only what is missing is still out.
+func TestRefundAtTheLastRefill(t *testing.T) {
+	in(t, func(t *testing.T) {
+		store := memlimit.New()
+		limit := ratelimit.Limit{Count: 99, Period: time.Second, Burst: 100, Refill: ratelimit.Interval}
+		g := newLimiter(t, store).Guard("m", ratelimit.Rule{Key: "k", Name: "limit", Limit: limit, Cost: 100})
+		call := begin(t, g, t.Context())
+		time.Sleep(1010 * time.Millisecond)
+		others := []ratelimit.Charge{{Key: []byte("k"), Name: "limit", Limit: limit, Cost: 99}}
+		results := make([]ratelimit.Result, 1)
+		if err := store.Take(t.Context(), others, results); err != nil || !results[0].Allowed {
+			t.Fatal(results[0], err)
+		}
+		call.Refund("limit")
+		call.End()
+		others[0].Cost = 0
+		if err := store.Peek(t.Context(), others, results); err != nil || results[0].Remaining != 1 {
+			t.Errorf("%d remain: want the one that had not come back", results[0].Remaining)
+		}
+	})
+}

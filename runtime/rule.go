@@ -30,7 +30,8 @@ const (
 	// Enforce refuses calls that are over the limit.
 	Enforce Mode = iota
 	// Shadow lets all calls pass. Those that the other limits let pass are decided as if the limit held, and what would
-	// have become of them is told to recorders, see [Outcome.Shadow].
+	// have become of them is told to recorders, see [Outcome.Shadow]. Nobody waits for it, though a bucket that can be
+	// charged in advance is.
 	Shadow
 	// Off is as if the limit were not there.
 	Off
@@ -46,7 +47,7 @@ type Rule struct {
 	Key     string
 	Name    string // names the limit among the method's, and to the caller; empty: the period, e.g. "1s"
 	Limit   Limit
-	Cost    int64         // units that a call takes; 0 means 1, see [Free]
+	Cost    int64         // units that a call takes; 0 means 1, see [Free]; of Concurrency slots, 1000 at most
 	CostArg bool          // each call says what it takes by [Cost]; the field Cost is not used
 	Wait    time.Duration // the longest that a call waits for its turn before it is refused; 0: not at all
 	Mode    Mode          // whether the limit holds
@@ -81,6 +82,8 @@ func compile(r Rule, wanted *[]string) (rule, error) {
 		return rule{}, fmt.Errorf("ratelimit: Rule.Wait is %v: want at most %v, in whole microseconds", r.Wait, maxPeriod)
 	case strings.ContainsFunc(r.Name, func(c rune) bool { return !inName(c) }):
 		return rule{}, fmt.Errorf("ratelimit: Rule.Name is %q: want letters, digits, '_', '-' and '.'", r.Name)
+	case r.Limit.tooManySlots(r.Cost):
+		return rule{}, fmt.Errorf("ratelimit: Rule.Cost is %d: want at most %d slots a call", r.Cost, maxSlots)
 	case r.Mode > Off:
 		return rule{}, fmt.Errorf("ratelimit: Rule.Mode is %d: want Enforce, Shadow or Off", r.Mode)
 	case r.Fail != "" && !r.Fail.valid():
@@ -103,10 +106,7 @@ func compile(r Rule, wanted *[]string) (rule, error) {
 		r.Status = http.StatusTooManyRequests
 	}
 	compiled := rule{Rule: r, parts: parts, leased: r.Limit.Algorithm == Concurrency}
-	if r.Mode == Shadow { // nobody waits for what refuses nobody
-		compiled.Wait = 0
-	}
-	if compiled.Wait > 0 && algorithms[r.Limit.Algorithm].burst {
+	if r.Wait > 0 && algorithms[r.Limit.Algorithm].burst {
 		compiled.ahead = true
 		if err := r.Limit.checkWait("Rule.Wait", r.Wait); err != nil {
 			return rule{}, err

@@ -40,18 +40,21 @@ func (s *scratch) refund(i int) (Charge, bool) {
 		return c, c.Cost > 0
 	}
 	c.Taken = s.results[i].At
-	left := s.results[i].ResetAfter - time.Since(s.asked)
+	r := &s.results[i]
+	left := r.ResetAfter - time.Since(s.asked)
 	if left <= 0 {
 		return c, false
 	}
-	if algorithms[c.Limit.Algorithm].burst {
-		c.Cost = min(c.Cost, c.Limit.comesBackWithin(left))
+	if algorithms[c.Limit.Algorithm].burst && r.Delay == 0 { // who is in debt has taken all that is out
+		c.Cost = min(c.Cost, c.Limit.stillOut(r.Limit-r.Remaining, left))
 	}
 	return c, c.Cost > 0
 }
 
 // keep drops all charges but the first n.
 func (s *scratch) keep(n int) {
+	clear(s.rules[n:])
+	clear(s.charges[n:])
 	s.rules, s.charges, s.results = s.rules[:n], s.charges[:n], s.results[:n]
 }
 

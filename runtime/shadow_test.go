@@ -50,10 +50,10 @@ func TestShadowRefusesNobody(t *testing.T) {
 			2,
 		},
 		{
-			"a wait is none",
+			"a wait is counted, and not waited for",
 			[]ratelimit.Rule{{Key: "k", Name: "a", Limit: limit, Mode: ratelimit.Shadow, Wait: 2 * time.Hour}},
 			nil,
-			[]string{"m a true 0 shadow", "m a false 0 shadow", "m a false 0 shadow"},
+			[]string{"m a true 0 shadow", "m a true 0 shadow", "m a true 0 shadow"},
 			1,
 		},
 		{

@@ -149,7 +149,7 @@ func (c *Charge) check() error {
 	switch {
 	case c.Cost < 0:
 		return fmt.Errorf("ratelimit: Charge.Cost is %d: want at least 0", c.Cost)
-	case c.Limit.Algorithm == Concurrency && c.Cost > maxSlots && c.Cost <= c.Limit.Count:
+	case c.Limit.tooManySlots(c.Cost):
 		return fmt.Errorf("ratelimit: Charge.Cost is %d: want at most %d slots a holder", c.Cost, maxSlots)
 	case c.Taken < 0 || c.Taken%time.Microsecond != 0:
 		return fmt.Errorf("ratelimit: Charge.Taken is %v: want the time since 1970, in whole microseconds", c.Taken)
@@ -157,6 +157,11 @@ func (c *Charge) check() error {
 		return fmt.Errorf("ratelimit: Charge.Holder is %q: want at most %d printable ASCII characters without spaces", c.Holder, maxHolder)
 	}
 	return cmp.Or(c.Limit.checkWait("Charge.Wait", c.Wait), c.Limit.checkWait("Charge.Delay", c.Delay))
+}
+
+// tooManySlots reports whether a cost is of more slots than one holder may have. One of more than there are is refused.
+func (l *Limit) tooManySlots(cost int64) bool {
+	return l.Algorithm == Concurrency && cost > maxSlots && cost <= l.Count
 }
 
 // checkWait returns an error unless a bucket of the limit can be charged so far in advance.

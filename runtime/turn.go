@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -51,23 +52,39 @@ func (g *Guard) takeInTurn(ctx context.Context, s *scratch) (decided bool, err e
 	}
 }
 
-// line returns the charge whose bucket the call would stand in line for. It is the first, so that calls of a method stand
-// in one line.
+// line returns the charge whose bucket the call would stand in line for: that of slots, which are released at any time, or
+// else the first, so that calls of a method stand in one line.
 func (s *scratch) line() *Charge {
-	for i, r := range s.rules {
-		if r.Wait > 0 && !r.ahead {
+	first := -1
+	for i := range s.rules {
+		if !s.queues(i) {
+			continue
+		}
+		if s.rules[i].leased {
 			return &s.charges[i]
 		}
+		if first < 0 {
+			first = i
+		}
 	}
-	return nil
+	if first < 0 {
+		return nil
+	}
+	return &s.charges[first]
+}
+
+// queues reports whether the call would stand in line for the i-th charge.
+func (s *scratch) queues(i int) bool {
+	r := s.rules[i]
+	return r.Wait > 0 && !r.ahead && s.charges[i].Cost > 0
 }
 
 // patience returns how long a call that has waited since it began may stand in line before it has to try, since one of its
 // limits would refuse it then.
 func (s *scratch) patience(since time.Duration) time.Duration {
 	left := Never
-	for _, r := range s.rules {
-		if r.Wait > since && !r.ahead {
+	for i, r := range s.rules {
+		if r.Wait > since && s.queues(i) {
 			left = min(left, r.Wait-since)
 		}
 	}
@@ -138,11 +155,16 @@ func (g *Guard) schedule(ctx context.Context, s *scratch, since time.Duration) {
 		return
 	}
 	s.delay = 0
+	delays := make([]time.Duration, len(s.results))
+	for i := range s.results {
+		delays[i] = s.results[i].Delay
+	}
 	g.giveUp(ctx, s)
 	_ = g.limiter.decider(s.local).Peek(ctx, s.charges, s.results) // or they tell how it was before
 	for _, i := range late {
-		r := &s.results[i]
-		r.Allowed, r.RetryAfter, r.Delay = false, r.Delay, 0
+		if r := &s.results[i]; r.Allowed { // or another has taken the place
+			r.Allowed, r.RetryAfter, r.Delay = false, cmp.Or(r.Delay, delays[i]), 0
+		}
 	}
 }
 

@@ -73,7 +73,7 @@ func New(opts ...Option) *Store {
 }
 
 // Take implements [ratelimit.Store]. Besides the errors of [ratelimit.CheckDecision] and [ratelimit.CheckHolders] it
-// returns only that of ctx.
+// returns that of ctx, and what [MaxKeys] says.
 func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
 	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results), ratelimit.CheckHolders(charges)); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []
 	return nil
 }
 
-// Peek implements [ratelimit.Store]. Besides the error of [ratelimit.CheckDecision] it returns only that of ctx.
+// Peek implements [ratelimit.Store]. Besides the error of [ratelimit.CheckDecision] it returns that of ctx, and what [MaxKeys] says.
 func (s *Store) Peek(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
 	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results)); err != nil {
 		return err
@@ -141,7 +141,7 @@ func (s *Store) Peek(ctx context.Context, charges []ratelimit.Charge, results []
 }
 
 // Refund implements [ratelimit.Store]. Besides one that matches [ratelimit.ErrLeaseLost] and the errors of
-// [ratelimit.CheckCharges] and [ratelimit.CheckHolders] it returns only that of ctx.
+// [ratelimit.CheckCharges] and [ratelimit.CheckHolders] it returns that of ctx, and what [MaxKeys] says.
 func (s *Store) Refund(ctx context.Context, charges []ratelimit.Charge) error {
 	if err := cmp.Or(ctx.Err(), ratelimit.CheckCharges(charges), ratelimit.CheckHolders(charges)); err != nil {
 		return err
@@ -175,7 +175,7 @@ func (s *Store) Refund(ctx context.Context, charges []ratelimit.Charge) error {
 	return nil
 }
 
-// Renew implements [ratelimit.Renewer]. Besides the error of [ratelimit.CheckRenewal] it returns only that of ctx.
+// Renew implements [ratelimit.Renewer]. Besides the error of [ratelimit.CheckRenewal] it returns that of ctx, and what [MaxKeys] says.
 func (s *Store) Renew(ctx context.Context, charges []ratelimit.Charge, held []bool) error {
 	if err := cmp.Or(ctx.Err(), ratelimit.CheckRenewal(charges, held)); err != nil {
 		return err
@@ -199,7 +199,7 @@ func (s *Store) Renew(ctx context.Context, charges []ratelimit.Charge, held []bo
 	return nil
 }
 
-// Reset implements [ratelimit.Store]. Besides the error of [ratelimit.CheckCharges] it returns only that of ctx.
+// Reset implements [ratelimit.Store]. Besides the error of [ratelimit.CheckCharges] it returns that of ctx, and what [MaxKeys] says.
 func (s *Store) Reset(ctx context.Context, charges []ratelimit.Charge) error {
 	if err := cmp.Or(ctx.Err(), ratelimit.CheckCharges(charges)); err != nil {
 		return err
