@@ -29,6 +29,7 @@ func TestGeneratedFiles(t *testing.T) {
 	}
 	wanted := map[string]bool{}
 	for _, pkg := range pkgs {
+		sources := map[*parse.File][]byte{}
 		for _, f := range pkg.Files {
 			path := generate.Output(f.Path)
 			wanted[path] = true
@@ -37,6 +38,7 @@ func TestGeneratedFiles(t *testing.T) {
 				t.Errorf("%s: %v", f.Path, err)
 				continue
 			}
+			sources[f] = source
 			if *update {
 				if err := os.WriteFile(path, source, 0o666); err != nil {
 					t.Error(err)
@@ -49,6 +51,7 @@ func TestGeneratedFiles(t *testing.T) {
 				t.Errorf("%s is stale: run go test ./generated_test -update, and look at the difference", path)
 			}
 		}
+		verify(t, pkg, sources)
 	}
 	if len(wanted) == 0 {
 		t.Error("no cases")
@@ -60,6 +63,26 @@ func TestGeneratedFiles(t *testing.T) {
 	for path := range files(t, root) {
 		if _, ok := generate.Source(path); ok && !wanted[filepath.Join(root, path)] && !nested(path) {
 			t.Errorf("%s belongs to no case", path)
+		}
+	}
+}
+
+// verify checks that the type checker finds no fault in generated files, and that it looks for them.
+func verify(t *testing.T, pkg *parse.Package, sources map[*parse.File][]byte) {
+	t.Helper()
+	for _, fault := range generate.Verify(pkg, sources) {
+		t.Error(fault)
+	}
+	for f, source := range sources {
+		sources[f] = append(source, "\nvar _ = faulty\n"...)
+	}
+	faults := generate.Verify(pkg, sources)
+	if len(faults) != len(sources) {
+		t.Errorf("%s: got %d faults in %d faulty files", pkg.Dir, len(faults), len(sources))
+	}
+	for _, fault := range faults {
+		if !strings.Contains(fault.Message, "undefined: faulty") {
+			t.Error(fault)
 		}
 	}
 }

@@ -1,32 +1,3 @@
-// Ratelimitgen writes the decorators that keep the limits of //ratelimit: directives.
-//
-// Usage:
-//
-//	ratelimitgen [generate] [flags] [packages]
-//	ratelimitgen check [flags] [packages]
-//	ratelimitgen version
-//
-// Packages are patterns as the go command has them; the default is the package in the current directory. It is meant
-// to be run by go generate:
-//
-//	//go:generate go tool ratelimitgen
-//
-// Generate writes users_ratelimit.go for users.go, and users_ratelimit_test.go for users_test.go. It writes a file only
-// if its bytes change, and removes one whose source is gone or has lost its directives. It never touches a file that it
-// did not generate, nor any file of a package with a mistake, nor one of another module. A package must parse, but need
-// not type-check: only the signatures of its annotated interfaces must.
-//
-// Check writes nothing. It prints a diff for each file that generate would write or remove.
-//
-// The flags are:
-//
-//	-tags list
-//		comma-separated build tags, as for the go command
-//
-// Mistakes are printed to standard error as file:line:col: message, all of them in one run. The exit status is 0 if all
-// is well, 1 if there are mistakes or check has found a difference, and 2 if the command line is wrong.
-//
-// The directives are described in the package github.com/ratelimitgen/ratelimitgen/annotations.
 package main
 
 import (
@@ -36,17 +7,12 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 
+	"github.com/ratelimitgen/ratelimitgen/internal/list"
 	"github.com/ratelimitgen/ratelimitgen/internal/parse"
 )
-
-const usage = `usage: ratelimitgen [generate] [-tags list] [packages]   write the decorators
-       ratelimitgen check [-tags list] [packages]        print what generate would change, and exit 1
-       ratelimitgen version
-
-The default package is the one in the current directory.
-`
 
 // Exit statuses.
 const (
@@ -68,23 +34,36 @@ func main() {
 func run(args []string, dir string, stdout, stderr io.Writer) int {
 	out := &output{dir: dir, stdout: stdout, stderr: stderr}
 	name, args := command(args)
+	cfg, format := parse.Config{Dir: dir}, "table"
 	flags := flag.NewFlagSet(name, flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	tags := flags.String("tags", "", "")
+	if name != "version" {
+		flags.StringVar(&cfg.Tags, "tags", "", "")
+	}
+	if name == "list" {
+		flags.Func("format", "", func(value string) error {
+			format = value
+			if !slices.Contains(list.Formats, value) {
+				return errors.New("want " + strings.Join(list.Formats, ", "))
+			}
+			return nil
+		})
+	}
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
-		out.printf("%s", usage)
+		out.printf("%s", manual(name))
 		return exitOK
 	case err != nil:
 		return out.misused(err.Error())
 	}
 
-	cfg := parse.Config{Dir: dir, Tags: *tags}
 	switch name {
 	case "generate":
 		return out.generate(cfg, flags.Args())
 	case "check":
 		return out.check(cfg, flags.Args())
+	case "list":
+		return out.list(cfg, flags.Args(), format)
 	case "version":
 		if flags.NArg() > 0 {
 			return out.misused("version takes no arguments")
@@ -92,15 +71,18 @@ func run(args []string, dir string, stdout, stderr io.Writer) int {
 		out.printf("ratelimitgen %s\n", version())
 		return exitOK
 	case "help":
-		out.printf("%s", usage)
+		out.printf("%s", manual(flags.Arg(0)))
 		return exitOK
 	}
-	return out.misused(fmt.Sprintf("unknown command %q: want generate, check or version", name))
+	return out.misused(fmt.Sprintf("unknown command %q: want generate, check, list or version", name))
 }
 
 // command splits off the name of the command. A first argument that is a flag, or that names packages by a path, goes
-// to generate.
+// to generate; a flag that asks for help, to help.
 func command(args []string) (name string, rest []string) {
+	if len(args) > 0 && slices.Contains([]string{"-h", "-help", "--help"}, args[0]) {
+		return "help", args[1:]
+	}
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") || strings.ContainsAny(args[0], `./\`) {
 		return "generate", args
 	}

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 
+	"github.com/ratelimitgen/ratelimitgen/internal/list"
 	"github.com/ratelimitgen/ratelimitgen/internal/parse"
 )
 
@@ -48,6 +50,21 @@ func (o *output) check(cfg parse.Config, patterns []string) int {
 		path := o.relative(c.path)
 		o.errorf("%s: %s: run go generate\n", path, c.what())
 		o.printf("%s", c.diff(path))
+		status = exitFindings
+	}
+	return status
+}
+
+// list prints the limits of the packages that have no mistakes.
+func (o *output) list(cfg parse.Config, patterns []string, format string) int {
+	p, err := load(cfg, patterns)
+	if err != nil {
+		return o.report(err)
+	}
+	sound := slices.DeleteFunc(p.pkgs, func(pkg *parse.Package) bool { return p.broken[pkg] })
+	status := o.report(p.err())
+	if err := list.Write(o.stdout, format, list.Of(sound, o.dir)); err != nil {
+		o.errorf("ratelimitgen: %v\n", err)
 		status = exitFindings
 	}
 	return status

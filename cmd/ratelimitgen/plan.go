@@ -16,6 +16,7 @@ import (
 // plan is what is to change so that generated files are what they should be.
 type plan struct {
 	pkgs     []*parse.Package
+	sources  map[*parse.File][]byte    // that are generated
 	changes  map[string]change         // by path
 	owners   map[string]*parse.Package // of files that are generated, by path
 	mistakes parse.Diagnostics
@@ -25,6 +26,15 @@ type plan struct {
 // makePlan returns the changes to the generated files of the packages, in order of their paths. The error tells which
 // packages it could not plan for, and is [parse.Diagnostics] if they have mistakes.
 func makePlan(cfg parse.Config, patterns []string) ([]change, error) {
+	p, err := load(cfg, patterns)
+	if err != nil {
+		return nil, err
+	}
+	return p.complete()
+}
+
+// load returns a plan without changes: the packages, what is generated for them, and their mistakes.
+func load(cfg parse.Config, patterns []string) (*plan, error) {
 	pkgs, err := parse.Load(cfg, patterns...)
 	var mistakes parse.Diagnostics
 	if err != nil && !errors.As(err, &mistakes) {
@@ -32,6 +42,7 @@ func makePlan(cfg parse.Config, patterns []string) ([]change, error) {
 	}
 	p := &plan{
 		pkgs:     pkgs,
+		sources:  map[*parse.File][]byte{},
 		changes:  map[string]change{},
 		owners:   map[string]*parse.Package{},
 		mistakes: mistakes,
@@ -42,6 +53,19 @@ func makePlan(cfg parse.Config, patterns []string) ([]change, error) {
 	}
 	p.checkKeys()
 	for _, pkg := range pkgs {
+		if err := p.generate(pkg); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// complete returns the changes, and the mistakes as an error.
+func (p *plan) complete() ([]change, error) {
+	for _, pkg := range p.pkgs {
+		if !p.broken[pkg] {
+			p.report(pkg, generate.Verify(pkg, p.sources)...)
+		}
 		for _, f := range pkg.Files {
 			if err := p.add(f); err != nil {
 				return nil, err
@@ -57,7 +81,7 @@ func makePlan(cfg parse.Config, patterns []string) ([]change, error) {
 // report notes mistakes of a package. They may be in a file of another one, whose lines hold in it.
 func (p *plan) report(pkg *parse.Package, mistakes ...parse.Diagnostic) {
 	p.mistakes = append(p.mistakes, mistakes...)
-	p.broken[pkg] = true
+	p.broken[pkg] = p.broken[pkg] || len(mistakes) > 0
 }
 
 // checkKeys reports keys that do not stand for one thing, for each package that has a limit with such a key.
@@ -88,19 +112,28 @@ func (p *plan) checkKeys() {
 	}
 }
 
+// generate generates the files of a package.
+func (p *plan) generate(pkg *parse.Package) error {
+	for _, f := range pkg.Files {
+		source, err := generate.File(f)
+		var mistakes parse.Diagnostics
+		switch {
+		case err == nil:
+			p.sources[f] = source
+		case errors.As(err, &mistakes):
+			p.report(pkg, mistakes...)
+		default:
+			return err
+		}
+	}
+	return nil
+}
+
 // add plans the file that is generated for f.
 func (p *plan) add(f *parse.File) error {
 	path := generate.Output(f.Path)
 	p.owners[path] = f.Package
-	source, err := generate.File(f)
-	var mistakes parse.Diagnostics
-	switch {
-	case errors.As(err, &mistakes):
-		p.report(f.Package, mistakes...)
-	case err != nil:
-		return err
-	}
-	c, err := newChange(path, source)
+	c, err := newChange(path, p.sources[f])
 	if err != nil {
 		return err
 	}
@@ -159,9 +192,14 @@ func (p *plan) result() ([]change, error) {
 			changes = append(changes, c)
 		}
 	}
-	if len(p.mistakes) > 0 {
-		p.mistakes.Sort()
-		return changes, p.mistakes
+	return changes, p.err()
+}
+
+// err returns the mistakes in order, or nil.
+func (p *plan) err() error {
+	if len(p.mistakes) == 0 {
+		return nil
 	}
-	return changes, nil
+	p.mistakes.Sort()
+	return p.mistakes
 }

@@ -47,7 +47,7 @@ func IsOutput(content []byte) bool {
 
 // File returns the source of the decorators of the file's interfaces: the same bytes for the same input, formatted as
 // gofmt does. The error is [parse.Diagnostics], of which each names a mistake in the user's source or what is not
-// supported yet.
+// supported yet. Whether the source compiles is for [Verify] to say.
 func File(f *parse.File) ([]byte, error) {
 	b := newBuilder(f)
 	if pos, ok := f.Package.Names["nil"]; ok {
@@ -76,7 +76,11 @@ func File(f *parse.File) ([]byte, error) {
 	for _, d := range decorators {
 		d.render(code)
 	}
-	return source(code, f.Constraint)
+	text, err := source(code, f.Constraint)
+	if err != nil {
+		return nil, parse.Diagnostics{syntaxFault(f, text, err)}
+	}
+	return text, nil
 }
 
 // builder is what the decorators of one file have in common.

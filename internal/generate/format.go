@@ -13,7 +13,8 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/internal/parse"
 )
 
-// source renders the code under our header and the build constraint, with its imports in groups.
+// source renders the code under our header and the build constraint, with its imports in groups. With a syntax error it
+// returns the text that has it.
 func source(code *jen.File, constraint string) ([]byte, error) {
 	var rendered bytes.Buffer
 	if err := code.Render(&rendered); err != nil {
@@ -22,7 +23,7 @@ func source(code *jen.File, constraint string) ([]byte, error) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "", rendered.Bytes(), parser.ImportsOnly)
 	if err != nil {
-		return nil, fmt.Errorf("%w in\n%s", err, rendered.Bytes())
+		return rendered.Bytes(), err
 	}
 
 	var out, others bytes.Buffer
@@ -46,7 +47,7 @@ func source(code *jen.File, constraint string) ([]byte, error) {
 
 	formatted, err := format.Source(out.Bytes())
 	if err != nil {
-		return nil, fmt.Errorf("%w in\n%s", err, out.Bytes())
+		return out.Bytes(), err
 	}
 	return formatted, nil
 }

@@ -49,10 +49,10 @@ type keyUse struct {
 }
 
 func collect(keys map[moduleKey]*key, pkg *parse.Package, iface *parse.Interface, m *parse.Method) {
-	name := methodName(pkg.Types.Name(), iface.Name, m.Func.Name())
+	name := MethodName(pkg.Types.Name(), iface.Name, m.Func.Name())
 	limits := map[string][]*parse.Limit{}
 	for _, l := range m.Limits {
-		text := keyOf(l, name)
+		text := Key(l, name)
 		limits[text] = append(limits[text], l)
 	}
 	for text, ls := range limits {
@@ -78,7 +78,7 @@ func collect(keys map[moduleKey]*key, pkg *parse.Package, iface *parse.Interface
 func identityWords(l *parse.Limit) string {
 	text := fmt.Sprintf("%d per %s (%s)", l.Count, l.PeriodText, algorithmWords(l))
 	if l.Wait > 0 {
-		text += " that waits up to " + durationWords(l.Wait)
+		text += " that waits up to " + DurationText(l.Wait)
 	}
 	if l.Name != l.PeriodText {
 		text += " named " + l.Name

@@ -22,11 +22,11 @@ func partText(part annotations.Part) string {
 	return strings.NewReplacer("{", "{{", "}", "}}").Replace(part.Literal)
 }
 
-// methodName is the name of a method to the runtime, and its key when the directive has none.
-func methodName(pkg, iface, method string) string { return pkg + "." + iface + "." + method }
+// MethodName is the name of a method to the runtime, and its key when the directive has none.
+func MethodName(pkg, iface, method string) string { return pkg + "." + iface + "." + method }
 
-// keyOf returns the key of a limit in the notation of the runtime.
-func keyOf(l *parse.Limit, method string) string { return keyWith(l, method, partText) }
+// Key returns the key of a limit of a method, which is called as [MethodName] says, in the notation of the runtime.
+func Key(l *parse.Limit, method string) string { return keyWith(l, method, partText) }
 
 // keyWith returns the key of a limit with its parts as text says.
 func keyWith(l *parse.Limit, method string, text func(annotations.Part) string) string {
@@ -57,7 +57,7 @@ func (m *method) ruleKey(l *parse.Limit) string {
 
 // fullName is the name of the method to the runtime.
 func (m *method) fullName() string {
-	return methodName(m.decorator.local.Name(), m.decorator.iface.Name, m.name)
+	return MethodName(m.decorator.local.Name(), m.decorator.iface.Name, m.name)
 }
 
 // algorithms are the runtime's constants for them and their names in prose.

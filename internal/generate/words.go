@@ -81,7 +81,7 @@ func (m *method) limitWords(l *parse.Limit) string {
 		text += ", given back if " + m.exprWords("refund", l.Refund)
 	}
 	if l.Wait > 0 {
-		text += ", waiting up to " + durationWords(l.Wait)
+		text += ", waiting up to " + DurationText(l.Wait)
 	}
 	return text + " (" + algorithmWords(l) + ")"
 }
@@ -110,15 +110,19 @@ func identsOf(node ast.Expr) []*ast.Ident {
 	return names
 }
 
-// durationWords is a duration as a directive has it: 1m30s, 2h.
-func durationWords(d time.Duration) string {
-	text := d.String()
-	for _, zero := range []string{"m0s", "h0m"} {
-		if rest, ok := strings.CutSuffix(text, zero); ok {
-			text = rest + zero[:1]
+// DurationText is a duration as a directive has it: 1m30s, 2h.
+func DurationText(d time.Duration) string {
+	var text strings.Builder
+	for _, unit := range []struct {
+		size time.Duration
+		name string
+	}{{time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}, {time.Millisecond, "ms"}} {
+		if n := d / unit.size; n > 0 {
+			fmt.Fprintf(&text, "%d%s", n, unit.name)
 		}
+		d %= unit.size
 	}
-	return text
+	return text.String()
 }
 
 func most(l *parse.Limit) string {

@@ -57,6 +57,8 @@ func (m *method) zeroLiteral(t types.Type, hiding scope) *jen.Statement {
 	switch u := t.Underlying().(type) {
 	case *types.Basic:
 		switch info := u.Info(); {
+		case u.Kind() == types.Invalid: // a type that is defined by one of C
+			return nil
 		case info&types.IsBoolean != 0:
 			return word("false")
 		case info&types.IsString != 0:

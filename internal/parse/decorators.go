@@ -11,8 +11,9 @@ import (
 // withDecorators returns the syntax of files together with the decorators that their interfaces may have: a signature may
 // name one, and our own output, which declares them, is stale or not there yet. Which interfaces are annotated is not
 // known before types are, so each type that may be an interface has one. One too many does no harm: if nothing declares
-// it in the end, the compiler says so where it is named.
-func withDecorators(files []*sourceFile) []*ast.File {
+// it in the end, the compiler says so where it is named. Decorators stand nowhere, so that no error in them is taken for
+// one of the user's.
+func withDecorators(files []*sourceFile, nowhere token.Pos) []*ast.File {
 	taken := make(map[string]token.Pos)
 	for _, f := range files {
 		declared(f.syntax, taken)
@@ -25,7 +26,7 @@ func withDecorators(files []*sourceFile) []*ast.File {
 				for _, spec := range decl.Specs {
 					spec := spec.(*ast.TypeSpec)
 					if _, ok := taken[decoratorName(spec.Name.Name)]; !ok && mayBeInterface(spec.Type) {
-						decls = append(decls, decoratorOf(spec))
+						decls = append(decls, decoratorOf(spec, nowhere))
 					}
 				}
 			}
@@ -62,18 +63,18 @@ func decoratorName(name string) string {
 	return "rateLimited" + string(unicode.ToUpper(first)) + name[size:]
 }
 
-// decoratorOf returns a declaration of the decorator of an interface: a struct that has its methods. It stands nowhere, so
-// that no error in it is taken for one of the user's.
-func decoratorOf(spec *ast.TypeSpec) ast.Decl {
+// decoratorOf returns a declaration of the decorator of an interface: a struct that has its methods.
+func decoratorOf(spec *ast.TypeSpec, nowhere token.Pos) ast.Decl {
+	ident := func(name string) *ast.Ident { return &ast.Ident{Name: name, NamePos: nowhere} }
 	var args []ast.Expr
 	if spec.TypeParams != nil {
 		for _, field := range spec.TypeParams.List {
 			for _, name := range field.Names {
-				args = append(args, ast.NewIdent(name.Name))
+				args = append(args, ident(name.Name))
 			}
 		}
 	}
-	var embedded ast.Expr = ast.NewIdent(spec.Name.Name)
+	var embedded ast.Expr = ident(spec.Name.Name)
 	switch len(args) {
 	case 0:
 	case 1:
@@ -82,7 +83,7 @@ func decoratorOf(spec *ast.TypeSpec) ast.Decl {
 		embedded = &ast.IndexListExpr{X: embedded, Indices: args}
 	}
 	return &ast.GenDecl{Tok: token.TYPE, Specs: []ast.Spec{&ast.TypeSpec{
-		Name:       ast.NewIdent(decoratorName(spec.Name.Name)),
+		Name:       ident(decoratorName(spec.Name.Name)),
 		TypeParams: spec.TypeParams,
 		Type:       &ast.StructType{Fields: &ast.FieldList{List: []*ast.Field{{Type: embedded}}}},
 	}}}

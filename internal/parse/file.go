@@ -33,6 +33,8 @@ type Package struct {
 	Mistaken bool
 
 	elsewhere map[string]token.Pos // those of Names that no file of this build declares
+	source    *source              // where it comes from
+	checked   *checkedPackage      // what Types and Names come from; nil as Types is
 }
 
 // File is a source file that has at least one annotated interface.

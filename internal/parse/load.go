@@ -67,7 +67,7 @@ func Load(cfg Config, patterns ...string) ([]*Package, error) {
 // load completes a package that may have annotated interfaces, and returns every mistake in it.
 func (s *source) load(root *packages.Package, pkg *Package) Diagnostics {
 	r := &resolver{source: s, checked: s.check(root), seen: make(map[*sourceFile]bool), unclear: make(map[*sourceFile]bool)}
-	pkg.Types = r.checked.types
+	pkg.Types, pkg.checked, pkg.source = r.checked.types, r.checked, s
 	for _, file := range r.checked.files {
 		r.syntax(file)
 	}

@@ -12,7 +12,7 @@ func prune(file *ast.File) {
 		switch decl := decl.(type) {
 		case *ast.FuncDecl:
 			if decl.Body != nil {
-				decl.Body.List = nil
+				decl.Body.List = endless
 			}
 		case *ast.GenDecl:
 			if decl.Tok != token.VAR {
@@ -25,6 +25,9 @@ func prune(file *ast.File) {
 	}
 }
 
+// endless stands in for what was in a function body. One that is empty lacks a return statement.
+var endless = []ast.Stmt{&ast.ForStmt{Body: &ast.BlockStmt{}}}
+
 func pruneVar(spec *ast.ValueSpec) {
 	if spec.Type == nil && len(spec.Values) == 1 && len(spec.Names) == 1 {
 		spec.Type = spelledType(spec.Values[0])
@@ -35,7 +38,7 @@ func pruneVar(spec *ast.ValueSpec) {
 	}
 	for _, value := range spec.Values {
 		if fn, ok := value.(*ast.FuncLit); ok {
-			fn.Body.List = nil
+			fn.Body.List = endless
 		}
 	}
 }

@@ -21,9 +21,10 @@ import (
 // Everything is checked from source and without function bodies: that needs no compiled dependencies, and works
 // where those do not compile because a generated file is missing or broken.
 type source struct {
-	fset  *token.FileSet
-	sizes types.Sizes
-	slots chan struct{} // as many as may work at once
+	fset    *token.FileSet
+	nowhere token.Pos // a position in a file that there is not: the type checker panics at a type without any
+	sizes   types.Sizes
+	slots   chan struct{} // as many as may work at once
 
 	mu    sync.Mutex
 	files map[string]*sourceFile
@@ -38,17 +39,20 @@ type source struct {
 
 // checkedPackage is a package with types.
 type checkedPackage struct {
-	once  sync.Once
-	pkg   *packages.Package
-	types *types.Package
-	info  *types.Info
-	files []*sourceFile       // without our own output
-	needs []*packages.Package // imports that declarations refer to
+	once   sync.Once
+	pkg    *packages.Package
+	types  *types.Package
+	info   *types.Info
+	files  []*sourceFile       // without our own output
+	needs  []*packages.Package // imports that declarations refer to
+	failed bool                // there are errors
 }
 
 func newSource(cfg Config, listed *listing) *source {
+	fset := token.NewFileSet()
 	return &source{
-		fset:    token.NewFileSet(),
+		fset:    fset,
+		nowhere: token.Pos(fset.AddFile("", -1, 0).Base()),
 		sizes:   types.SizesFor("gc", architecture(cfg.Env)),
 		slots:   make(chan struct{}, runtime.GOMAXPROCS(0)),
 		files:   make(map[string]*sourceFile),
@@ -139,6 +143,7 @@ func (s *source) checkFiles(p *packages.Package, c *checkedPackage) {
 		Error: func(err error) {
 			var typeErr types.Error
 			if errors.As(err, &typeErr) {
+				c.failed = c.failed || typeErr.Pos.IsValid() && typeErr.Pos != s.nowhere
 				s.mu.Lock()
 				s.errs = append(s.errs, typeErr)
 				s.mu.Unlock()
@@ -151,7 +156,7 @@ func (s *source) checkFiles(p *packages.Package, c *checkedPackage) {
 	if isOurs(p) {
 		c.info = &types.Info{Defs: make(map[*ast.Ident]types.Object)}
 	}
-	syntax := withDecorators(c.files)
+	syntax := withDecorators(c.files, s.nowhere)
 	if !isOurs(p) {
 		syntax = syntaxOf(c.files)
 	}

@@ -1,0 +1,90 @@
+// Ratelimitgen writes the decorators that keep the limits of //ratelimit: directives.
+//
+// Usage:
+//
+//	ratelimitgen [generate] [-tags list] [packages]
+//	ratelimitgen check [-tags list] [packages]
+//	ratelimitgen list [-format table|json|yaml|markdown] [-tags list] [packages]
+//	ratelimitgen version
+//	ratelimitgen [command] -h
+//
+// A directive stands above a method of an interface, or above an interface for all its methods:
+//
+//	//go:generate go tool ratelimitgen
+//
+//	type Users interface {
+//		//ratelimit:count=5 time=1m ip
+//		Get(ctx context.Context, id string) (*User, error)
+//	}
+//
+// Here each client IP may call Get five times a minute through the decorator, which NewRateLimitedUsers makes. What
+// directives can say is described in the package github.com/ratelimitgen/ratelimitgen/annotations.
+//
+// Packages are patterns as the go command has them, such as ./..., or Go files; the default is the package in the current
+// directory. Only packages of the main module count, or of the modules of a workspace. They must parse, but need not
+// type-check: only the signatures of annotated interfaces and the expressions of directives must, so that code may use
+// decorators that are not there yet.
+//
+// # Generate
+//
+// Generate, the default, writes users_ratelimit.go for users.go, and users_ratelimit_test.go for users_test.go, with the
+// build constraints of the source. It is meant to be run by go generate.
+//
+// It writes a file only if its bytes change, and removes one whose source is gone or has lost its directives. It never
+// touches a file that it did not generate, nor any file of a package with a mistake, nor one of another module. What it
+// writes is type-checked before, as far as the package allows; a decorator that would not compile is reported and not
+// written.
+//
+// # Check
+//
+// Check writes nothing. It prints a diff for each file that generate would write or remove. Run it in CI, for all packages
+// at once: ratelimitgen check ./... also finds a key that two packages use for different limits.
+//
+// # List
+//
+// List prints every limit of the packages, sorted by id, with the place of its directive. An id is
+// package.Interface.Method#name, where the name is that of the limit, by default its period. Packages with mistakes
+// are left out, as generate leaves them, and the mistakes are printed.
+//
+// The formats are:
+//
+//	table     for people, the default: a line for each limit, with - where there is nothing to say
+//	markdown  the same, to paste into documents
+//	json      an array of objects, for programs
+//	yaml      a file of overrides to start with: count, time, burst, mode and fail of each limit by its id
+//
+// Limits with the same key, name and algorithm share their buckets: the table has the number of the others, markdown and
+// json have their ids. An object in json has these fields:
+//
+//	id package method name    strings; package is the import path
+//	key                       string, with holes such as {@ip} and {req.UserID}
+//	per                       array: what tells its buckets apart, such as "ip" and "{req.UserID}"
+//	shared                    array: ids of the other limits that charge the same buckets
+//	algorithm count time      string, number, and string as written: "1m30s"
+//	file line                 string and number: of the directive, seen from the current directory
+//
+// and these if the directive sets them:
+//
+//	burst cost prefetch       numbers
+//	costExpression            string: the cost if that is an expression
+//	skip refund               strings: expressions
+//	refill wait fallback      strings
+//	fail mode onempty         strings
+//	status message            number and string
+//
+// # Flags
+//
+// The flags are:
+//
+//	-tags list
+//		comma-separated build tags, as for the go command
+//	-format table|json|yaml|markdown
+//		of list
+//	-h
+//		print this manual, or what is about the command
+//
+// # Mistakes and exit status
+//
+// Mistakes are printed to standard error as file:line:col: message, all of them in one run, sorted. The exit status is 0
+// if all is well, 1 if there are mistakes or check has found a difference, and 2 if the command line is wrong.
+package main
