@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"strings"
+)
+
+// report is what came out.
+type report struct {
+	rows     []*row
+	total    row
+	reasons  []string              // that occur
+	leftOut  map[string][]*subject // by reason
+	failures []*subject
+	failed   int
+}
+
+// row is a line of the table.
+type row struct {
+	module, version                         string
+	interfaces, decorated, methods, limited int
+	leftOut, failed                         int
+}
+
+func newReport(modules []*module) *report {
+	r := &report{total: row{module: "all"}, leftOut: map[string][]*subject{}}
+	for _, m := range modules {
+		line := &row{module: m.Path, version: m.Version}
+		for _, s := range m.subjects {
+			r.add(line, s)
+			r.add(&r.total, s)
+			switch {
+			case s.reason != "":
+				r.leftOut[s.reason] = append(r.leftOut[s.reason], s)
+			case s.failure != "":
+				r.failures = append(r.failures, s)
+			}
+		}
+		r.rows = append(r.rows, line)
+	}
+	r.failed = len(r.failures)
+	return r
+}
+
+func (r *report) add(line *row, s *subject) {
+	line.interfaces++
+	switch {
+	case s.reason != "":
+		line.leftOut++
+	case s.failure != "":
+		line.failed++
+	default:
+		line.decorated++
+		line.methods += s.methods
+		line.limited += len(s.limited)
+	}
+}
+
+// table returns the numbers in Markdown.
+func (r *report) table() string {
+	var text strings.Builder
+	text.WriteString("| module | version | interfaces | decorated | methods | of them limited | left out | failures |\n")
+	text.WriteString("|---|---|--:|--:|--:|--:|--:|--:|\n")
+	for _, line := range append(r.rows[:len(r.rows):len(r.rows)], &r.total) {
+		fmt.Fprintf(&text, "| %s | %s | %d | %d | %d | %d | %d | %d |\n", line.module, line.version,
+			line.interfaces, line.decorated, line.methods, line.limited, line.leftOut, line.failed)
+	}
+	return text.String()
+}
+
+// markdown returns the page for the documentation.
+func (r *report) markdown() []byte {
+	var page bytes.Buffer
+	fmt.Fprintf(&page, `<!-- Written by make sweep. -->
+
+# The sweep
+
+`+"`make sweep`"+` takes every exported interface of the standard library and of the modules below, embeds it in one that limits
+every method that can be refused, generates the decorator, compiles and vets it, and generates again to see that nothing
+changes. An interface none of whose methods can be refused gets one more that can. This is what came out on %s/%s.
+
+%s`, runtime.GOOS, runtime.GOARCH, r.table())
+	for _, reason := range []string{isUnnameable, hasNoArgs, isConstraint, hasNoMethods} {
+		if list := r.leftOut[reason]; len(list) > 0 {
+			fmt.Fprintf(&page, "\n## Left out: %s (%d)\n\n%s\n", reason, len(list), names(list))
+		}
+	}
+	if r.failed > 0 {
+		page.WriteString("\n## Failures\n\n")
+		for _, s := range r.failures {
+			fmt.Fprintf(&page, "- `%s`: %s\n", s, s.failure)
+		}
+	}
+	return page.Bytes()
+}
+
+// names returns the names of interfaces as a paragraph.
+func names(list []*subject) string {
+	var names []string
+	for _, s := range list {
+		names = append(names, "`"+s.String()+"`")
+	}
+	return strings.Join(names, ",\n")
+}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"fmt"
+	"go/types"
+	"slices"
+	"strings"
+)
+
+// Reasons for leaving an interface out.
+const (
+	isConstraint = "a constraint"
+	hasNoMethods = "no methods"
+	isUnnameable = "a method's types cannot be named outside"
+	hasNoArgs    = "no type arguments can be named outside"
+)
+
+// subject is an exported interface.
+type subject struct {
+	object  *types.TypeName
+	reason  string       // why it is left out, "" if it is not
+	args    []types.Type // type arguments, where another package cannot declare the same type parameters
+	methods int
+	limited []string // methods that can be refused
+	private bool     // there are methods that only its package can declare
+	failure string   // why it has no decorator that compiles, in the words of who found out
+}
+
+// subjects returns the exported interfaces of a package, in the order of their names.
+func subjects(pkg *types.Package) []*subject {
+	var found []*subject
+	for _, name := range pkg.Scope().Names() {
+		object, ok := pkg.Scope().Lookup(name).(*types.TypeName)
+		if ok && object.Exported() && types.IsInterface(object.Type()) {
+			found = append(found, newSubject(object))
+		}
+	}
+	return found
+}
+
+func newSubject(object *types.TypeName) *subject {
+	s := &subject{object: object}
+	t := object.Type()
+	iface := t.Underlying().(*types.Interface)
+	switch {
+	case !iface.IsMethodSet():
+		s.reason = isConstraint
+		return s
+	case iface.NumMethods() == 0:
+		s.reason = hasNoMethods
+		return s
+	}
+	if params := s.typeParams(); slices.ContainsFunc(constraints(params), func(t types.Type) bool { return !isNameable(t) }) {
+		if s.args = argumentsFor(t, params.Len(), object.Pkg()); s.args == nil {
+			s.reason = hasNoArgs
+			return s
+		}
+		instance, err := types.Instantiate(nil, t, s.args, true)
+		if err != nil { // it has been tried before
+			s.reason = err.Error()
+			return s
+		}
+		iface = instance.Underlying().(*types.Interface)
+	}
+	for m := range iface.Methods() {
+		s.methods++
+		switch {
+		case !m.Exported():
+			s.private = true
+		case !isNameable(m.Signature()):
+			s.reason = isUnnameable
+		case canBeRefused(m.Signature()):
+			s.limited = append(s.limited, m.Name())
+		}
+	}
+	return s
+}
+
+// String returns the name of the interface with the path of its package.
+func (s *subject) String() string { return s.object.Pkg().Path() + "." + s.object.Name() }
+
+// typeParams returns the type parameters of the declaration, nil if it is not generic.
+func (s *subject) typeParams() *types.TypeParamList {
+	switch t := s.object.Type().(type) {
+	case *types.Alias:
+		return t.TypeParams()
+	case *types.Named:
+		return t.TypeParams()
+	}
+	return nil
+}
+
+func constraints(params *types.TypeParamList) []types.Type {
+	var list []types.Type
+	for param := range params.TypeParams() {
+		list = append(list, param.Constraint())
+	}
+	return list
+}
+
+// argumentsFor returns type arguments for a generic interface that any package can name, or nil. They are all of one type,
+// a predeclared one or one of the interface's package.
+func argumentsFor(t types.Type, n int, pkg *types.Package) []types.Type {
+	candidates := []types.Type{types.Typ[types.Int], types.Typ[types.String], types.NewSlice(types.Typ[types.Byte])}
+	for _, name := range pkg.Scope().Names() {
+		if object, ok := pkg.Scope().Lookup(name).(*types.TypeName); ok && object.Exported() && !isGeneric(object.Type()) {
+			candidates = append(candidates, object.Type(), types.NewPointer(object.Type()))
+		}
+	}
+	for _, candidate := range candidates {
+		args := slices.Repeat([]types.Type{candidate}, n)
+		if _, err := types.Instantiate(nil, t, args, true); err == nil {
+			return args
+		}
+	}
+	return nil
+}
+
+func isGeneric(t types.Type) bool {
+	generic, ok := t.(interface{ TypeParams() *types.TypeParamList })
+	return ok && generic.TypeParams().Len() > 0
+}
+
+// canBeRefused reports whether the caller of a method can learn of a refusal: by an error, or by the answer to its
+// request.
+func canBeRefused(sig *types.Signature) bool {
+	params, results := sig.Params(), sig.Results()
+	if n := results.Len(); n > 0 {
+		return types.Identical(results.At(n-1).Type(), types.Universe.Lookup("error").Type())
+	}
+	return params.Len() == 2 && isCalled(params.At(0).Type(), "net/http.ResponseWriter") && isCalled(params.At(1).Type(), "*net/http.Request")
+}
+
+func isCalled(t types.Type, name string) bool { return types.TypeString(types.Unalias(t), nil) == name }
+
+// isNameable reports whether any package can write the type down.
+func isNameable(t types.Type) bool {
+	switch t := t.(type) {
+	case *types.Alias:
+		if isNameableObject(t.Obj()) {
+			return allNameable(slices.Collect(t.TypeArgs().Types()))
+		}
+		return isNameable(t.Rhs()) // it can be written without the alias
+	case *types.Named:
+		return isNameableObject(t.Obj()) && allNameable(slices.Collect(t.TypeArgs().Types()))
+	case *types.Pointer:
+		return isNameable(t.Elem())
+	case *types.Slice:
+		return isNameable(t.Elem())
+	case *types.Array:
+		return isNameable(t.Elem())
+	case *types.Chan:
+		return isNameable(t.Elem())
+	case *types.Map:
+		return isNameable(t.Key()) && isNameable(t.Elem())
+	case *types.Tuple:
+		return !slices.ContainsFunc(slices.Collect(t.Variables()), func(v *types.Var) bool { return !isNameable(v.Type()) })
+	case *types.Signature:
+		return isNameable(t.Params()) && isNameable(t.Results())
+	case *types.Struct:
+		return !slices.ContainsFunc(slices.Collect(t.Fields()), func(v *types.Var) bool { return !v.Exported() || !isNameable(v.Type()) })
+	case *types.Interface:
+		return allNameable(slices.Collect(t.EmbeddedTypes())) &&
+			!slices.ContainsFunc(slices.Collect(t.ExplicitMethods()), func(m *types.Func) bool { return !m.Exported() || !isNameable(m.Signature()) })
+	case *types.Union:
+		return !slices.ContainsFunc(slices.Collect(t.Terms()), func(term *types.Term) bool { return !isNameable(term.Type()) })
+	}
+	return true
+}
+
+func allNameable(list []types.Type) bool {
+	return !slices.ContainsFunc(list, func(t types.Type) bool { return !isNameable(t) })
+}
+
+func isNameableObject(object *types.TypeName) bool {
+	return object.Pkg() == nil || object.Exported() && isImportable(object.Pkg().Path())
+}
+
+// directive returns the comment that limits the methods that can be refused.
+func (s *subject) directive() string {
+	if len(s.limited) == s.methods {
+		return "//ratelimit:count=5"
+	}
+	return fmt.Sprintf("//ratelimit:count=5 methods=%s", strings.Join(s.limited, ","))
+}
