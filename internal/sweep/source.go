@@ -55,7 +55,8 @@ func unused(names map[string]bool, name string) string {
 	return free
 }
 
-// source returns a file of package pkg with an annotated interface of the same name that embeds the subject.
+// source returns a file of package pkg with annotated interfaces that embed the subject: one of the same name with a plain
+// limit, and one with all that limits can ask for.
 func (s *subject) source(pkg string) string {
 	imports := importer{names: map[string]bool{}, paths: map[string]string{}}
 	embedded := imports.qualify(s.object.Pkg()) + "." + s.object.Name()
@@ -69,13 +70,21 @@ func (s *subject) source(pkg string) string {
 	for _, arg := range s.args {
 		args = append(args, types.TypeString(arg, imports.qualify))
 	}
-	on, more := s.directive(), ""
-	if len(s.limited) == 0 {
-		context := imports.qualify(types.NewPackage("context", "context"))
-		on, more = "", fmt.Sprintf("//ratelimit:count=5\n%s(%s.Context) error\n", s.anotherMethod(), context)
+	embedded += list(args)
+	var decls strings.Builder
+	for _, decl := range []struct{ name, directives string }{
+		{s.object.Name(), s.plain()},
+		{"Elaborate" + s.object.Name(), s.elaborate()},
+	} {
+		if len(s.limited) == 0 {
+			context := imports.qualify(types.NewPackage("context", "context"))
+			embedded = fmt.Sprintf("%s\n%s%s(%s.Context) error", embedded, decl.directives, s.anotherMethod(), context)
+			fmt.Fprintf(&decls, "type %s%s interface {\n%s\n}\n", decl.name, list(declared), embedded)
+			break
+		}
+		fmt.Fprintf(&decls, "%stype %s%s interface {\n%s\n}\n\n", decl.directives, decl.name, list(declared), embedded)
 	}
-	return fmt.Sprintf("package %s\n\n%s\n%s\ntype %s%s interface {\n%s%s\n%s}\n",
-		pkg, imports, on, s.object.Name(), list(declared), embedded, list(args), more)
+	return fmt.Sprintf("package %s\n\n%s\n%s", pkg, imports, &decls)
 }
 
 // list returns type parameters or arguments in brackets, "" if there are none.

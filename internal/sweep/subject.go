@@ -1,10 +1,8 @@
 package main
 
 import (
-	"fmt"
 	"go/types"
 	"slices"
-	"strings"
 )
 
 // Reasons for leaving an interface out.
@@ -21,9 +19,9 @@ type subject struct {
 	reason  string       // why it is left out, "" if it is not
 	args    []types.Type // type arguments, where another package cannot declare the same type parameters
 	methods int
-	limited []string // methods that can be refused
-	private bool     // there are methods that only its package can declare
-	failure string   // why it has no decorator that compiles, in the words of who found out
+	limited []*types.Func // methods that can be refused
+	private bool          // there are methods that only its package can declare
+	failure string        // why it has no decorator that compiles, in the words of who found out
 }
 
 // subjects returns the exported interfaces of a package, in the order of their names.
@@ -70,7 +68,7 @@ func newSubject(object *types.TypeName) *subject {
 		case !isNameable(m.Signature()):
 			s.reason = isUnnameable
 		case canBeRefused(m.Signature()):
-			s.limited = append(s.limited, m.Name())
+			s.limited = append(s.limited, m)
 		}
 	}
 	return s
@@ -174,12 +172,4 @@ func allNameable(list []types.Type) bool {
 
 func isNameableObject(object *types.TypeName) bool {
 	return object.Pkg() == nil || object.Exported() && isImportable(object.Pkg().Path())
-}
-
-// directive returns the comment that limits the methods that can be refused.
-func (s *subject) directive() string {
-	if len(s.limited) == s.methods {
-		return "//ratelimit:count=5"
-	}
-	return fmt.Sprintf("//ratelimit:count=5 methods=%s", strings.Join(s.limited, ","))
 }
