@@ -29,6 +29,11 @@ test: redis ## all tests, against a real Redis server too
 race: redis ## all tests under the race detector
 	@$(call in,$(TESTED),go test -race ./...)
 
+.PHONY: soak
+soak: redis ## a million random calls to the stores, in lock step with a model (some 15 minutes); SOAK=10 for ten millions
+	@RAPID_CHECKS=$$(( $(or $(SOAK),1) * 1000 )) go test -count=1 -timeout=24h -v -run='Conformance|ClockSetBack|Cluster/conformance' \
+		./runtime/memlimit ./runtime/redislimit | grep -E 'random calls|^(ok|FAIL|---|panic)'
+
 .PHONY: lint
 lint: ## golangci-lint with .golangci.yml
 	@$(call in,$(TESTED),$(LINT) run ./...)
@@ -36,6 +41,7 @@ lint: ## golangci-lint with .golangci.yml
 .PHONY: generate
 generate: bin/ratelimitgen ## write every generated file of the repository
 	@$(call in,$(TESTED),$(ROOT)/bin/ratelimitgen ./...)
+	go test ./internal/picture -update
 
 .PHONY: check
 check: bin/ratelimitgen ## fail if a generated file, a go.mod or the formatting is not as it should be

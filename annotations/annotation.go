@@ -54,10 +54,11 @@
 // # Expressions
 //
 // The expressions of key, cost, skip and refund are Go over the method's parameters, of which $0 is the first whether it
-// has a name or not, and over what the file with the directive sees: the names of its package and its imports. They may
-// select, index, slice, convert, compare and calculate, call len, cap, min and max, functions, and methods of values; they
-// have no literals of structs, maps or functions, no type assertions, and nothing that changes anything. Those of refund
-// see the results too: by their names, as ret0, ret1, ..., and an error that is last and has no name as err.
+// has a name or not, and over what the file with the directive sees: the names of its package and its imports, which Go
+// wants to be used in code, too. They may select, index, slice, convert, compare and calculate, and call len, cap, min,
+// max, functions, and methods of values. They have no literals of structs, maps or functions, no type assertions, and
+// nothing that changes anything. Those of refund see the results too: by their names, as ret0, ret1, ..., and an error that
+// is last and has no name as err.
 //
 // Nothing on the way to a value makes an expression panic: no nil pointer, interface or function, no index out of range, no
 // divisor of zero. A part of a key is missing then, and onempty decides. A cost is 1. A condition does not hold, and neither
@@ -215,6 +216,15 @@ type Error struct {
 
 	// Message says what was seen and what is wanted, in lower case.
 	Message string
+
+	// Edit is what was certainly meant, or nil where there is doubt. The comment may have other mistakes.
+	Edit *Edit
+}
+
+// Edit puts Text in the place of the bytes from Start up to End, counted from the comment's first slash.
+type Edit struct {
+	Start, End int
+	Text       string
 }
 
 // Error returns the message alone: only the caller knows the file and line.

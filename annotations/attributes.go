@@ -171,7 +171,12 @@ func oneOf[T ~string](field func(*Annotation) *T, words ...T) func(*Annotation, 
 		for i, word := range words {
 			names[i] = string(word)
 		}
-		return v.want("%s", didYouMean(nearestWord(v.text, names), "want "+list(names)))
+		known := nearestWord(v.text, names)
+		errs := v.want("%s", didYouMean(known, "want "+list(names)))
+		if known != "" && v.offsets == nil {
+			errs.edit(v.offset, v.text, known)
+		}
+		return errs
 	}
 }
 

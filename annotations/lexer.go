@@ -102,6 +102,7 @@ func (l *lexer) equals(name string) bool {
 	}
 	if spaced || l.pos > after {
 		l.errs.add(end, "%s: blanks around =: want %[1]s=VALUE", name)
+		l.errs.edit(end, l.text[end:l.pos], "=")
 	}
 	return true
 }

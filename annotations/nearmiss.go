@@ -37,6 +37,7 @@ func nearMiss(comment string) *Error {
 	for line := range strings.Lines(strings.TrimSuffix(comment, "*/")) {
 		commentedOut := strings.HasPrefix(line, "//")
 		if mistake := nearMissLine(strings.TrimRight(line, " \t\r\n"), offset); mistake != nil && !commentedOut {
+			mistake.editBlock(comment)
 			return mistake
 		}
 		offset += len(line)
@@ -60,14 +61,19 @@ func nearMissLine(line string, offset int) *Error {
 	}
 	first := firstWord.FindString(attrs)
 	seen := strings.TrimLeft(line[:len(line)-len(attrs)+len(first)], blanks)
+	rest := attrs[len(first):]
 	hint := nearestVerb(first)
-	if strings.HasPrefix(strings.TrimLeft(attrs[len(first):], blanks), "=") {
+	if strings.HasPrefix(strings.TrimLeft(rest, blanks), "=") {
 		hint = nearestAttribute(first)
 	}
 	if hint != "" {
 		first = hint
 	}
-	return &Error{Offset: offset, Message: fmt.Sprintf("%+q is not read as a directive: want %q", seen, prefix+first)}
+	return &Error{
+		Offset:  offset,
+		Message: fmt.Sprintf("%+q is not read as a directive: want %q", seen, prefix+first),
+		Edit:    editLine(line, offset, colon, first+rest),
+	}
 }
 
 // joinedAttribute returns the attribute behind a word of ours that it is joined to, as count in ratelimit-count.

@@ -66,8 +66,11 @@ func (d *directive) read() {
 	case strings.Contains(word, "=") || lookup(word) != nil:
 		d.readAttributes(len(prefix))
 	default:
-		hint := didYouMean(nearestVerb(word), "want "+wantAttributes)
-		d.errs.add(len(prefix), "unknown directive %q: %s", word, hint)
+		known := nearestVerb(word)
+		d.errs.add(len(prefix), "unknown directive %q: %s", word, didYouMean(known, "want "+wantAttributes))
+		if known != "" {
+			d.errs.edit(len(prefix), word, known)
+		}
 		if rest != "" {
 			d.readAttributes(l.pos)
 		}
@@ -88,6 +91,9 @@ func (d *directive) readAttributes(offset int) {
 			d.meant[known] = true
 			hint := didYouMean(known, "want "+list(attributeNames()))
 			d.errs.add(attr.offset, "unknown attribute %q: %s", attr.name, hint)
+			if known != "" && !slices.ContainsFunc(attributes, func(other attribute) bool { return other.name == known }) {
+				d.errs.edit(attr.offset, attr.name, known)
+			}
 			continue
 		case d.annotation.Has(attr.name):
 			d.errs.add(attr.offset, "%s is written twice: want it once", attr.name)

@@ -170,7 +170,7 @@ func checkPart(t *testing.T, text string, want any, ok bool, call func() error) 
 
 func checkCondition(t *testing.T, text string, want any, ok bool, call func() error) {
 	got := call() == nil && call() == nil
-	if ok && got != want {
+	if ok && fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("{%s} is %t, want %t", text, got, want)
 	}
 }

@@ -16,12 +16,15 @@
 -- An algorithm is a table of functions of one bucket's state, the time and the charge. A script begins at its top each
 -- time that it is called, so that the tables are made only when they are needed.
 --
---   load(b)      reads the state and brings it forward to now; sets what else the other functions need, so that none
---                of them is surprised by a state that cannot be read once something was written
---   wait(b, n)   returns the microseconds until n of the used units have come back, 0 < n <= b.used - b.own, or all
---   take(b)      prepares for the cost to be added to used; without the function nothing is to be prepared
---   give(b)      prepares for units to come back, and returns how many do; without the function as many as the cost
---   store(b, microseconds)  stores the state, with a time to live
+--   load(b)                 reads the stored state and brings it forward to now
+--   wait(b, n)              returns the microseconds until n of the used units have come back; n is b.used, or from 1 to
+--                           b.used - b.own
+--   take(b)                 prepares for the cost to be added to used; without the function, nothing is to be prepared
+--   give(b)                 prepares for units to come back, and returns how many; without the function, the cost
+--   store(b, microseconds)  stores the state, to live for that long
+--
+-- What they need of a key they read in load, give, and wait for a part of what is used, all of which come before anything
+-- is written: a state that cannot be read is found out in time.
 
 local algorithms = {} -- by their codes, functions that return such a table
 local made = {}

@@ -8,6 +8,8 @@
 -- A clock that was set back makes leases last longer by that much.
 
 function algorithms.cc()
+  local GROUP = 1000 -- of slots in one command, since Lua passes some thousands of arguments at most
+
   -- Returns a score that was read. Some compatible servers write a round one with an exponent, which not every Lua reads.
   local function score(b, text)
     local digit, digits, exponent = string.match(text, '^(%d)%.?(%d*)e%+(%d+)$')
@@ -17,18 +19,17 @@ function algorithms.cc()
     return integer(b, text)
   end
 
-  local GROUP = 1000 -- Lua passes some thousands of arguments at most
-
   local function member(b, i)
     return i == 1 and b.extra or string.format('%d %s', i, b.extra)
   end
 
-  -- Returns the slots that are taken, and their scores, at these ranks from the one whose lease ends last, which is 0.
+  -- Returns slots, each followed by its score, by their ranks: 0 is the one whose lease ends last.
   local function ranked(b, from, to)
     return redis.call('ZREVRANGE', b.key, string.format('%d', from), string.format('%d', to), 'WITHSCORES')
   end
 
-  -- Notes which of the slots that the charge is about are taken: looks for those, or through all, whichever are fewer.
+  -- Finds which of the charge's slots are taken: looks for those, or through all that are taken, whichever are fewer.
+  -- b.slots lists them, b.ends has by slot when its lease ends.
   local function find_own(b)
     local function note(slot, ends)
       b.own = b.own + 1
@@ -127,8 +128,8 @@ function algorithms.cc()
 
     store = function(b, microseconds)
       if b.leases then
+        lease(b) -- first, since a server without memory refuses this only, and nothing once something was written
         redis.call('ZREMRANGEBYSCORE', b.key, '-inf', string.format('%d', now))
-        lease(b)
       else
         for from = 1, b.own, GROUP do
           redis.call('ZREM', b.key, unpack(b.slots, from, math.min(b.own, from + GROUP - 1)))

@@ -43,19 +43,28 @@ func (g *Guard) Begin(ctx context.Context, call ...Arg) (*Call, error) {
 		s.holder = rand.Text() // 130 random bits
 	}
 	c := &Call{guard: g, ctx: ctx}
-	charged, err := g.decide(ctx, s, call)
-	if !charged {
+	err := g.decide(ctx, s, call)
+	switch {
+	case err != nil:
 		s.release()
-		if err != nil {
-			return nil, err
-		}
+		return nil, err
+	case len(s.charges) == 0:
+		s.release()
 		return c, nil
 	}
 	c.scratch = s
-	if slots := s.slots(); len(slots) > 0 {
-		c.held = newLeaseContext(ctx)
-		c.ctx = c.held
-		c.leases = g.limiter.leases.hold(c, slots, s.asked)
+	for i, r := range s.rules {
+		if s.holds(i) && r.Mode == Enforce {
+			c.held = newLeaseContext(ctx)
+			c.ctx = c.held
+			break
+		}
+	}
+	c.leases = g.limiter.leases.hold(c, s)
+	if err := g.awaitTurn(c.ctx, s); err != nil {
+		g.limiter.leases.release(c.leases)
+		s.release()
+		return nil, g.undecided(err)
 	}
 	return c, nil
 }
@@ -92,28 +101,27 @@ func (c *Call) End() {
 	defer s.release()
 	l := c.guard.limiter
 	kept := l.leases.release(c.leases)
-	elapsed := time.Since(s.asked)
 	back := s.charges[:0]
-	for i, r := range s.rules {
-		if r.leased && s.charges[i].Cost > 0 || c.refunds != nil && c.refunds[i] && elapsed < s.results[i].ResetAfter {
+	for i := range s.rules {
+		if s.holds(i) || c.refunds != nil && c.refunds[i] && s.isOut(i) {
 			back = append(back, s.charges[i])
 		}
 	}
 	if len(back) == 0 {
 		return
 	}
-	err := l.giveBack(c.ctx, back)
+	err := l.giveBack(c.ctx, s.local, back)
 	if err != nil && (kept || !errors.Is(err, ErrLeaseLost)) { // what is lost was told when it was
 		l.report(c.guard.method, err)
 	}
-	if c.held != nil {
+	if len(c.leases) > 0 {
 		l.lines.released(back)
 	}
 }
 
 // giveBack refunds charges, even when ctx has ended.
-func (l *Limiter) giveBack(ctx context.Context, charges []Charge) error {
+func (l *Limiter) giveBack(ctx context.Context, local bool, charges []Charge) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()
-	return l.store.Refund(ctx, charges)
+	return l.decider(local).Refund(ctx, charges)
 }

@@ -13,7 +13,8 @@ import (
 type Guard struct {
 	limiter *Limiter
 	method  string
-	rules   []rule
+	rules   []rule   // that hold
+	shadows []rule   // that only look on
 	wanted  []string // texts of the parts that each call gives for the keys
 	leased  bool     // whether a rule is leased
 	waits   bool     // whether a rule has a Wait
@@ -24,10 +25,10 @@ type Guard struct {
 // "users.Service.Get", is for errors and recorders. It never returns nil: if a rule is invalid, or l is nil, every call
 // fails with a [DecisionError].
 func (l *Limiter) Guard(method string, rules ...Rule) *Guard {
-	g := &Guard{limiter: l, method: method, rules: make([]rule, len(rules))}
+	g := &Guard{limiter: l, method: method}
 	var errs []error
 	names := make(map[string]bool, len(rules))
-	for i, r := range rules {
+	for _, r := range rules {
 		compiled, err := compile(r, &g.wanted)
 		if err != nil {
 			errs = append(errs, err)
@@ -37,7 +38,14 @@ func (l *Limiter) Guard(method string, rules ...Rule) *Guard {
 			errs = append(errs, fmt.Errorf("ratelimit: two limits are named %q", compiled.Name))
 		}
 		names[compiled.Name] = true
-		g.rules[i] = compiled
+		switch r.Mode {
+		case Off:
+			continue
+		case Shadow:
+			g.shadows = append(g.shadows, compiled)
+		default:
+			g.rules = append(g.rules, compiled)
+		}
 		g.leased = g.leased || compiled.leased
 		g.waits = g.waits || compiled.Wait > 0
 	}
@@ -65,8 +73,13 @@ func (g *Guard) Allow(ctx context.Context, call ...Arg) error {
 	}
 	s := scratchPool.Get().(*scratch)
 	defer s.release()
-	_, err := g.decide(ctx, s, call)
-	return err
+	if err := g.decide(ctx, s, call); err != nil {
+		return err
+	}
+	if err := g.awaitTurn(ctx, s); err != nil {
+		return g.undecided(err)
+	}
+	return nil
 }
 
 // usable returns an error unless the guard can decide calls.
@@ -82,33 +95,43 @@ func (g *Guard) usable() error {
 
 func (g *Guard) undecided(err error) error { return &DecisionError{Method: g.method, Err: err} }
 
-// decide charges the limits of a call and keeps the charges in s. Charged is false when nothing was, since no limit is
-// meant or the store cannot tell and such calls go on.
-func (g *Guard) decide(ctx context.Context, s *scratch, call args) (charged bool, err error) {
+// decide charges the limits of a call and keeps the charges in s. There are none when no limit is meant, or when the store
+// cannot tell and such calls go on.
+func (g *Guard) decide(ctx context.Context, s *scratch, call args) error {
 	if err := call.check(len(g.wanted)); err != nil {
-		return false, g.undecided(err)
+		return g.undecided(err)
 	}
 	for i := range g.rules {
 		if err := g.charge(ctx, s, &g.rules[i], call); err != nil {
-			return false, err
+			return err
 		}
 	}
-	if len(s.charges) == 0 {
-		return false, nil
+	if len(s.charges) > 0 {
+		if err := g.take(ctx, s); err != nil {
+			return err
+		}
 	}
+	if len(g.shadows) > 0 {
+		g.shadow(ctx, s, call)
+	}
+	return nil
+}
+
+// take asks the limits about the charges in s.
+func (g *Guard) take(ctx context.Context, s *scratch) error {
+	take := g.limiter.take
 	if g.waits {
-		charged, err = g.takeInTurn(ctx, s)
-	} else {
-		charged, err = g.limiter.take(ctx, s)
+		take = g.takeInTurn
 	}
+	decided, err := take(ctx, s)
 	switch {
 	case err != nil:
-		return false, g.undecided(err)
-	case !charged:
-		return false, nil
+		return g.undecided(err)
+	case !decided:
+		s.keep(0)
+		return nil
 	}
-	err = g.conclude(ctx, s)
-	return err == nil, err
+	return g.conclude(ctx, s)
 }
 
 // charge adds to s what the call takes of one limit.
@@ -158,8 +181,8 @@ func (g *Guard) conclude(ctx context.Context, s *scratch) error {
 	if recorder == nil && refused == 0 {
 		return nil
 	}
-	for i, r := range s.rules {
-		s.outcomes = append(s.outcomes, Outcome{Name: r.Name, Limit: r.Limit, Result: s.results[i]})
+	for i := range s.charges {
+		s.outcomes = append(s.outcomes, Outcome{Name: s.charges[i].Name, Limit: s.charges[i].Limit, Result: s.results[i]})
 	}
 	if recorder != nil {
 		recorder.Record(g.method, s.outcomes)
@@ -211,28 +234,34 @@ type scratch struct {
 	charges  []Charge
 	results  []Result
 	outcomes []Outcome
-	holder   string    // of the slots that are taken
-	timed    bool      // whether asked is wanted
-	asked    time.Time // when the store was asked, or just before
+	local    bool          // whether the local store has decided
+	holder   string        // of the slots that are taken
+	timed    bool          // whether asked is wanted
+	asked    time.Time     // when the store was asked, or just before
+	delay    time.Duration // until the call's turn, from replied on; 0 if it has none
+	replied  time.Time
 }
 
 var scratchPool = sync.Pool{New: func() any { return new(scratch) }}
 
-// slots returns the charges that hold slots now.
-func (s *scratch) slots() []Charge {
-	var slots []Charge
-	for i := range s.charges {
-		if s.rules[i].leased && s.charges[i].Cost > 0 {
-			slots = append(slots, s.charges[i])
-		}
-	}
-	return slots
+// holds reports whether the i-th charge holds slots.
+func (s *scratch) holds(i int) bool { return s.rules[i].leased && s.charges[i].Cost > 0 }
+
+// isOut reports whether what the i-th charge took has not come back by itself: slots do not, and the rest has when its
+// bucket would be as new, had nobody else called.
+func (s *scratch) isOut(i int) bool {
+	return s.rules[i].leased || time.Since(s.asked) < s.results[i].ResetAfter
+}
+
+// keep drops all charges but the first n.
+func (s *scratch) keep(n int) {
+	s.rules, s.charges, s.results = s.rules[:n], s.charges[:n], s.results[:n]
 }
 
 func (s *scratch) release() {
 	clear(s.charges) // its keys may be in an array that has been outgrown
 	clear(s.rules)
 	s.keys, s.rules, s.charges, s.results, s.outcomes = s.keys[:0], s.rules[:0], s.charges[:0], s.results[:0], s.outcomes[:0]
-	s.holder, s.timed = "", false
+	s.local, s.holder, s.timed, s.delay = false, "", false, 0
 	scratchPool.Put(s)
 }

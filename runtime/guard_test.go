@@ -177,6 +177,8 @@ func TestInvalidRuleLetsNothingPass(t *testing.T) {
 		{"cost", rule(func(r *ratelimit.Rule) { r.Cost = -2 }), "ratelimit: Rule.Cost is -2: want at least 1, 0 for 1, or Free"},
 		{"name", rule(func(r *ratelimit.Rule) { r.Name = `a"` }), `ratelimit: Rule.Name is "a\"": want letters, digits, '_', '-' and '.'`},
 		{"on empty", rule(func(r *ratelimit.Rule) { r.OnEmpty = 9 }), "ratelimit: Rule.OnEmpty is 9: want Deny, Share or Allow"},
+		{"mode", rule(func(r *ratelimit.Rule) { r.Mode = 9 }), "ratelimit: Rule.Mode is 9: want Enforce, Shadow or Off"},
+		{"fail", rule(func(r *ratelimit.Rule) { r.Fail = "shut" }), `ratelimit: Rule.Fail is "shut": want FailLocal, FailOpen or FailClosed, or nothing`},
 		{"status", rule(func(r *ratelimit.Rule) { r.Status = 200 }), "ratelimit: Rule.Status is 200: want 400 to 999, or 0 for 429"},
 		{"two of one name", []ratelimit.Rule{{Key: "a", Limit: fivePerSecond}, {Key: "b", Limit: fivePerSecond}}, `ratelimit: two limits are named "1s"`},
 	}
@@ -206,72 +208,15 @@ func TestNilLimiterLetsNothingPass(t *testing.T) {
 	checkError(t, new(ratelimit.Guard).Allow(t.Context()), "rate limit undecided: "+want)
 }
 
-// S14: an outage is an error, never a refusal.
-func TestStoreFailure(t *testing.T) {
-	down := errors.New("connection refused")
-	cancelled, cancel := context.WithCancel(t.Context())
-	cancel()
-	tests := []struct {
-		name string
-		opts []ratelimit.Option
-		ctx  context.Context
-		want error // what the call's error matches; nil: the call goes on
-	}{
-		{"closed by default", nil, t.Context(), down},
-		{"closed", []ratelimit.Option{ratelimit.OnFailure(ratelimit.FailClosed)}, t.Context(), down},
-		{"open", []ratelimit.Option{ratelimit.OnFailure(ratelimit.FailOpen)}, t.Context(), nil},
-		{"open, but the call has ended", []ratelimit.Option{ratelimit.OnFailure(ratelimit.FailOpen)}, cancelled, context.Canceled},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			recorded := &recorder{}
-			l := newLimiter(t, &script{err: down}, tt.opts...)
-			err := l.Guard("m", ratelimit.Rule{Key: "k", Limit: fivePerSecond}).Allow(ratelimit.WithRecorder(tt.ctx, recorded))
-			result, err2 := l.Allow(tt.ctx, "k", fivePerSecond)
-			for _, err := range []error{err, err2} {
-				var undecided *ratelimit.DecisionError
-				if !errors.Is(err, tt.want) || (err != nil && !errors.As(err, &undecided)) || errors.Is(err, ratelimit.ErrLimited) {
-					t.Errorf("error %v: want a DecisionError for %v", err, tt.want)
-				}
-			}
-			if want := (ratelimit.Result{Allowed: tt.want == nil}); result != want {
-				t.Errorf("Allow() = %+v, want %+v", result, want)
-			}
-			if len(recorded.lines) != 0 {
-				t.Errorf("recorded what nobody decided: %q", recorded.lines)
-			}
-		})
-	}
-}
-
-// S05: what no retry and no repair of the store can mend is told even to those who would rather let calls pass.
-func TestFailOpenDoesNotHideAMisconfiguredStore(t *testing.T) {
-	store := &script{err: fmt.Errorf("redislimit: %w: no client", ratelimit.ErrMisconfigured)}
-	_, err := newLimiter(t, store, ratelimit.OnFailure(ratelimit.FailOpen)).Allow(t.Context(), "k", fivePerSecond)
-	checkError(t, err, "rate limit undecided: redislimit: misconfigured: no client")
-}
-
-type dying struct {
-	ratelimit.Store
-	cancel context.CancelFunc
-}
-
-func (d dying) Take(context.Context, []ratelimit.Charge, []ratelimit.Result) error {
-	d.cancel()
-	return errors.New("broken pipe")
-}
-
-func TestCallThatEndsDuringTheDecision(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	_, err := newLimiter(t, dying{cancel: cancel}, ratelimit.OnFailure(ratelimit.FailOpen)).Allow(ctx, "k", fivePerSecond)
-	checkError(t, err, "rate limit undecided: context canceled: broken pipe")
-}
-
 type recorder struct{ lines []string }
 
 func (r *recorder) Record(method string, outcomes []ratelimit.Outcome) {
 	for _, o := range outcomes {
-		r.lines = append(r.lines, fmt.Sprintf("%s %s %v %d", method, o.Name, o.Result.Allowed, o.Result.Remaining))
+		line := fmt.Sprintf("%s %s %v %d", method, o.Name, o.Result.Allowed, o.Result.Remaining)
+		if o.Shadow {
+			line += " shadow"
+		}
+		r.lines = append(r.lines, line)
 	}
 }
 
@@ -346,8 +291,12 @@ func TestNew(t *testing.T) {
 	checkError(t, err, "ratelimit: no store: make Limiters by New and decorators by their constructors")
 	_, err = ratelimit.New(&script{}, nil)
 	checkError(t, err, "ratelimit: option 1 is nil: want an Option")
-	_, err = ratelimit.New(&script{}, ratelimit.OnFailure("local"))
-	checkError(t, err, `ratelimit: OnFailure("local"): want FailClosed or FailOpen`)
+	_, err = ratelimit.New(&script{}, ratelimit.OnFailure("shut"))
+	checkError(t, err, `ratelimit: OnFailure("shut"): want FailLocal, FailOpen or FailClosed`)
+	_, err = ratelimit.New(&script{}, ratelimit.LocalStore(nil))
+	checkError(t, err, "ratelimit: LocalStore(nil): want a Store")
+	_, err = ratelimit.New(&script{}, ratelimit.Instances(0))
+	checkError(t, err, "ratelimit: Instances(0): want at least 1")
 }
 
 func TestMostExhausted(t *testing.T) {

@@ -22,6 +22,8 @@ const (
 // ends here first.
 type lease struct {
 	call   *Call
+	local  bool // whether the slot is the local store's
+	shadow bool // whether nothing becomes of it when it is lost
 	slot   Charge
 	taken  time.Time // when it was asked for, or renewed last
 	due    time.Time // when there is something to do about it: to renew it, or to give it up
@@ -50,22 +52,27 @@ type leases struct {
 	changed  chan struct{} // tells the watch that it may have to do something earlier, or nothing
 }
 
-// hold keeps the slots that a call took at that time until they are released.
-func (ls *leases) hold(c *Call, slots []Charge, taken time.Time) []*lease {
-	mine := make([]*lease, len(slots))
+// hold keeps the slots among what a call has taken until they are released.
+func (ls *leases) hold(c *Call, s *scratch) []*lease {
+	var mine []*lease
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	for i, slot := range slots {
+	for i, slot := range s.charges {
+		if !s.holds(i) {
+			continue
+		}
 		slot.Key = bytes.Clone(slot.Key)
-		mine[i] = &lease{call: c, slot: slot}
-		mine[i].start(taken)
-		heap.Push(&ls.held, mine[i])
+		l := &lease{call: c, local: s.local, slot: slot, shadow: s.rules[i].Mode == Shadow}
+		l.start(s.asked)
+		heap.Push(&ls.held, l)
+		mine = append(mine, l)
 	}
 	switch {
+	case mine == nil:
 	case !ls.running:
 		ls.running = true
 		go ls.watch()
-	case ls.held[0].taken.Equal(taken):
+	case ls.held[0].taken.Equal(s.asked):
 		ls.notify()
 	}
 	return mine
@@ -128,7 +135,7 @@ func (ls *leases) turn(now time.Time) (lost []*lease, wait time.Duration, ok boo
 			lost = append(lost, l)
 			continue
 		}
-		if !l.queued {
+		if _, renews := ls.limiter.decider(l.local).(Renewer); renews && !l.queued {
 			l.queued = true
 			ls.queue = append(ls.queue, l)
 		}
@@ -139,18 +146,30 @@ func (ls *leases) turn(now time.Time) (lost []*lease, wait time.Duration, ok boo
 		ls.running, ls.queue = false, nil
 		return lost, 0, false
 	}
-	if renewer, ok := ls.limiter.store.(Renewer); ok && !ls.renewing && len(ls.queue) > 0 {
-		n := min(len(ls.queue), maxRenewals)
-		batch := ls.queue[:n:n]
-		ls.queue = ls.queue[n:]
+	if !ls.renewing && len(ls.queue) > 0 {
 		ls.renewing = true
-		go ls.renew(renewer, batch)
+		go ls.renew(ls.batch())
 	}
 	return lost, ls.held[0].due.Sub(now), true
 }
 
-// renew renews leases in one call of the store.
-func (ls *leases) renew(renewer Renewer, batch []*lease) {
+// batch takes from the queue what is to be renewed in one call of a store.
+func (ls *leases) batch() []*lease {
+	local := ls.queue[0].local
+	var batch, rest []*lease
+	for _, l := range ls.queue {
+		if l.local == local && len(batch) < maxRenewals {
+			batch = append(batch, l)
+		} else {
+			rest = append(rest, l)
+		}
+	}
+	ls.queue = rest
+	return batch
+}
+
+// renew renews leases in one call of their store.
+func (ls *leases) renew(batch []*lease) {
 	started := time.Now()
 	slots := make([]Charge, len(batch))
 	timeout := maxPeriod
@@ -160,6 +179,7 @@ func (ls *leases) renew(renewer Renewer, batch []*lease) {
 	}
 	held := make([]bool, len(batch))
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	renewer := ls.limiter.decider(batch[0].local).(Renewer) // or nothing would be queued
 	err := renewer.Renew(ctx, slots, held)
 	cancel()
 
@@ -202,7 +222,9 @@ func (l *lease) lose() {
 	if l.err != nil {
 		cause = fmt.Errorf("%w: %w", ErrLeaseLost, l.err)
 	}
-	l.call.held.end(cause)
+	if !l.shadow {
+		l.call.held.end(cause)
+	}
 	g := l.call.guard
 	g.limiter.report(g.method, fmt.Errorf("limit %s: %w", l.slot.Name, cause))
 }

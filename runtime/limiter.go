@@ -11,11 +11,13 @@ import (
 // Limiter decides calls by asking a [Store]. It is safe for concurrent use, and one serves a whole process. The zero
 // value and nil are not usable, but they let nothing pass: every decision is a [DecisionError].
 type Limiter struct {
-	store   Store
-	failure Failure
-	report  func(method string, err error)
-	leases  leases
-	lines   lines
+	store     Store
+	local     Store // decides under FailLocal; may be nil
+	failure   Failure
+	instances int64
+	report    func(method string, err error)
+	leases    leases
+	lines     lines
 }
 
 // Option changes a [Limiter] at its construction.
@@ -24,29 +26,6 @@ type Option interface{ apply(*Limiter) error }
 type optionFunc func(*Limiter) error
 
 func (f optionFunc) apply(l *Limiter) error { return f(l) }
-
-// Failure says what becomes of a call when the store cannot answer.
-type Failure string
-
-const (
-	// FailClosed makes the call return a [DecisionError].
-	FailClosed Failure = "closed"
-	// FailOpen lets the call go on, unlimited.
-	FailOpen Failure = "open"
-)
-
-// OnFailure says what becomes of calls when the store cannot answer. The default is [FailClosed]. It has no effect on a
-// call whose own context has ended, nor on one that the store could not decide even if all were well, see
-// [ErrMisconfigured]: those return a [DecisionError] either way.
-func OnFailure(f Failure) Option {
-	return optionFunc(func(l *Limiter) error {
-		if f != FailClosed && f != FailOpen {
-			return fmt.Errorf("ratelimit: OnFailure(%q): want FailClosed or FailOpen", string(f))
-		}
-		l.failure = f
-		return nil
-	})
-}
 
 // OnError has report called with each error that no caller can be given, since its call goes on or is over: a slot or
 // units that could not be given back, and a lease that was lost. The method is that of the [Guard]. It may be called by
@@ -67,7 +46,7 @@ func logError(method string, err error) {
 
 // New returns a Limiter that asks store. It returns an error if store is nil or an option is invalid.
 func New(store Store, opts ...Option) (*Limiter, error) {
-	l := &Limiter{store: store, failure: FailClosed, report: logError}
+	l := &Limiter{store: store, failure: FailLocal, instances: 1, report: logError}
 	l.leases = leases{limiter: l, changed: make(chan struct{}, 1)}
 	if store == nil {
 		return nil, errNoStore
@@ -79,6 +58,9 @@ func New(store Store, opts ...Option) (*Limiter, error) {
 		if err := opt.apply(l); err != nil {
 			return nil, err
 		}
+	}
+	if l.local == nil {
+		l.local = localOf(store)
 	}
 	return l, nil
 }
@@ -102,6 +84,7 @@ func (l *Limiter) AllowN(ctx context.Context, key string, limit Limit, n int64) 
 	s.keys = appendPart(s.keys, key)
 	s.charges = append(s.charges, Charge{Key: s.keys, Name: periodName(limit.Period), Limit: limit, Cost: n})
 	s.results = append(s.results, Result{})
+	s.rules = append(s.rules, &noRule)
 	if err := CheckCharges(s.charges); err != nil {
 		return Result{}, &DecisionError{Err: err}
 	}
@@ -116,14 +99,17 @@ func (l *Limiter) AllowN(ctx context.Context, key string, limit Limit, n int64) 
 		return Result{Allowed: true}, nil
 	}
 	if recorder := recorderOf(ctx); recorder != nil {
-		s.outcomes = append(s.outcomes, Outcome{Name: s.charges[0].Name, Limit: limit, Result: s.results[0]})
+		s.outcomes = append(s.outcomes, Outcome{Name: s.charges[0].Name, Limit: s.charges[0].Limit, Result: s.results[0]})
 		recorder.Record("", s.outcomes)
 	}
 	return s.results[0], nil
 }
 
-// take asks the store about the charges in s, which are valid. When the store cannot answer it returns an error, or no
-// error and decided = false if such calls are let pass.
+// noRule is that of a call without a [Guard].
+var noRule rule
+
+// take asks the store about the charges in s, which are valid. When it cannot answer, the call is decided as the limits say:
+// there is an error, or decided is false if the call is let pass.
 func (l *Limiter) take(ctx context.Context, s *scratch) (decided bool, err error) {
 	if l == nil || l.store == nil {
 		return false, errNoStore
@@ -134,14 +120,15 @@ func (l *Limiter) take(ctx context.Context, s *scratch) (decided bool, err error
 	if s.timed {
 		s.asked = time.Now()
 	}
+	s.local = false
 	err = l.store.Take(ctx, s.charges, s.results)
 	switch ended := ctx.Err(); {
 	case err == nil:
 		return true, nil
 	case ended != nil && !errors.Is(err, ended):
 		return false, fmt.Errorf("%w: %w", ended, err)
-	case ended == nil && l.failure == FailOpen && !errors.Is(err, ErrMisconfigured):
-		return false, nil
+	case ended != nil || errors.Is(err, ErrMisconfigured):
+		return false, err
 	}
-	return false, err
+	return l.fail(ctx, s, err)
 }

@@ -7,6 +7,7 @@ type Outcome struct {
 	Name   string // name of the limit
 	Limit  Limit
 	Result Result
+	Shadow bool // whether the limit only looks on: a call that it refused went on all the same
 }
 
 // MostExhausted returns the outcome that holds a caller back most: of those that refused, the one with the longest

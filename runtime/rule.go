@@ -23,6 +23,19 @@ const (
 	Allow
 )
 
+// Mode says whether a limit holds. The zero value is [Enforce].
+type Mode uint8
+
+const (
+	// Enforce refuses calls that are over the limit.
+	Enforce Mode = iota
+	// Shadow lets all calls pass. Those that the other limits let pass are decided as if the limit held, and what would
+	// have become of them is told to recorders, see [Outcome.Shadow].
+	Shadow
+	// Off is as if the limit were not there.
+	Off
+)
+
 // Rule is one limit of a method: which bucket a call belongs to, what it takes, and what a refused caller is told. Its
 // zero value is not a rule: Key and Limit are required. Rules are copied by [Limiter.Guard].
 type Rule struct {
@@ -36,6 +49,8 @@ type Rule struct {
 	Cost    int64         // units that a call takes; 0 means 1, see [Free]
 	CostArg bool          // each call says what it takes by [Cost]; the field Cost is not used
 	Wait    time.Duration // the longest that a call waits for its turn before it is refused; 0: not at all
+	Mode    Mode          // whether the limit holds
+	Fail    Failure       // what becomes of a call when the store cannot answer; empty: what [OnFailure] says
 	OnEmpty Empty         // what to do when a part of Key is missing or empty
 	Status  int           // HTTP status of a refusal, 400 to 999; 0 means 429
 	Message string        // text for a refused caller
@@ -66,6 +81,10 @@ func compile(r Rule, wanted *[]string) (rule, error) {
 		return rule{}, fmt.Errorf("ratelimit: Rule.Wait is %v: want at most %v, in whole microseconds", r.Wait, maxPeriod)
 	case strings.ContainsFunc(r.Name, func(c rune) bool { return !inName(c) }):
 		return rule{}, fmt.Errorf("ratelimit: Rule.Name is %q: want letters, digits, '_', '-' and '.'", r.Name)
+	case r.Mode > Off:
+		return rule{}, fmt.Errorf("ratelimit: Rule.Mode is %d: want Enforce, Shadow or Off", r.Mode)
+	case r.Fail != "" && !r.Fail.valid():
+		return rule{}, fmt.Errorf("ratelimit: Rule.Fail is %q: want FailLocal, FailOpen or FailClosed, or nothing", string(r.Fail))
 	case r.OnEmpty > Allow:
 		return rule{}, fmt.Errorf("ratelimit: Rule.OnEmpty is %d: want Deny, Share or Allow", r.OnEmpty)
 	case r.Status != 0 && (r.Status < 400 || r.Status > 999):
@@ -84,7 +103,10 @@ func compile(r Rule, wanted *[]string) (rule, error) {
 		r.Status = http.StatusTooManyRequests
 	}
 	compiled := rule{Rule: r, parts: parts, leased: r.Limit.Algorithm == Concurrency}
-	if r.Wait > 0 && algorithms[r.Limit.Algorithm].burst {
+	if r.Mode == Shadow { // nobody waits for what refuses nobody
+		compiled.Wait = 0
+	}
+	if compiled.Wait > 0 && algorithms[r.Limit.Algorithm].burst {
 		compiled.ahead = true
 		if err := r.Limit.checkWait("Rule.Wait", r.Wait); err != nil {
 			return rule{}, err

@@ -19,12 +19,15 @@ type Charge struct {
 	Key   []byte // identity of the bucket, already escaped; a Store neither changes nor keeps it
 	Name  string // name of the limit; together with Key and Limit.Algorithm it names the bucket
 	Limit Limit
-	Cost  int64 // units to take, or to give back; 0 takes nothing and only looks
+	Cost  int64 // units to take, or to give back; 0 takes nothing and only looks; of Concurrency slots, 1000 at most
 
 	// Wait is the longest that the caller would wait for its turn, in whole microseconds; 0 is not at all. It is for a
 	// [TokenBucket] or [LeakyBucket], which is then charged in advance by up to what comes back to it in that time. All
 	// charges of a bucket should have the same Wait: no more debt than a call with this Wait could have made is believed.
 	Wait time.Duration
+	// Taken is for Refund: the [Result.At] of the Take whose units are given back, so that nothing is given back to a
+	// later window, or in place of what was taken since; 0 is just now. A [TokenBucket] and a [LeakyBucket] do without.
+	Taken time.Duration
 	// Delay is for Refund: what is left of the [Result.Delay] of a call that gives up waiting. Those behind it keep their
 	// turns, so that what comes back is only what nobody is waiting behind.
 	Delay time.Duration
@@ -42,6 +45,7 @@ type Result struct {
 	RetryAfter time.Duration // 0 if allowed; otherwise the least wait after which the same call would be, or [Never]
 	ResetAfter time.Duration // until the bucket is as new
 	Delay      time.Duration // of an allowed call, how long it has to wait for its turn; at most Charge.Wait
+	At         time.Duration // when it was decided, by the store's clock: the time since 1970, in UTC
 }
 
 // A Store keeps buckets and decides charges against them. All methods are safe for concurrent use.
@@ -59,8 +63,9 @@ type Store interface {
 	// as it stands, before the charge. A charge needs no Holder.
 	Peek(ctx context.Context, charges []Charge, results []Result) error
 	// Refund gives each charge's Cost back to its bucket. A bucket never holds more than its capacity by it, and a
-	// bucket that is as new, or in a later window, stays as it is. Of [Concurrency] it releases what the Holder holds. The
-	// error matches [ErrLeaseLost] if a Holder holds nothing any more; the other charges are given back all the same.
+	// bucket that is as new, or in a later window than that of Charge.Taken, stays as it is. Of a [SlidingLog] the newest
+	// units come back if they are those that were taken then, and otherwise the oldest, so that no span ever holds more
+	// than it should. Of [Concurrency] it releases what the Holder holds. The error matches [ErrLeaseLost] if a Holder holds nothing any more; the other charges are given back all the same.
 	Refund(ctx context.Context, charges []Charge) error
 	// Reset makes each bucket as new.
 	Reset(ctx context.Context, charges []Charge) error
@@ -130,6 +135,7 @@ func CheckRenewal(charges []Charge, held []bool) error {
 
 const (
 	maxHolder = 128           // bytes
+	maxSlots  = 1000          // of one holder: each is kept, and renewed, by itself
 	maxDebt   = 1_000_000_000 // units
 )
 
@@ -141,6 +147,10 @@ func (c *Charge) check() error {
 	switch {
 	case c.Cost < 0:
 		return fmt.Errorf("ratelimit: Charge.Cost is %d: want at least 0", c.Cost)
+	case c.Limit.Algorithm == Concurrency && c.Cost > maxSlots && c.Cost <= c.Limit.Count:
+		return fmt.Errorf("ratelimit: Charge.Cost is %d: want at most %d slots a holder", c.Cost, maxSlots)
+	case c.Taken < 0:
+		return fmt.Errorf("ratelimit: Charge.Taken is %v: want the time since 1970", c.Taken)
 	case len(c.Holder) > maxHolder || strings.ContainsFunc(c.Holder, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return fmt.Errorf("ratelimit: Charge.Holder is %q: want at most %d printable ASCII characters without spaces", c.Holder, maxHolder)
 	}
@@ -157,10 +167,14 @@ func (l *Limit) checkWait(field string, d time.Duration) error {
 	case d < 0 || d > maxPeriod || d%time.Microsecond != 0:
 		return fmt.Errorf("ratelimit: %s is %v: want at most %v, in whole microseconds", field, d, maxPeriod)
 	}
-	if hi, lo := bits.Mul64(uint64(d.Microseconds()), uint64(l.Count)); hi > 0 || lo/uint64(l.Period.Microseconds()) > maxDebt {
-		return fmt.Errorf("ratelimit: %s is %v: %d per %v come to more than %d in that time", field, d, l.Count, l.Period, maxDebt)
+	period := uint64(l.Period.Microseconds())
+	hi, lo := bits.Mul64(uint64(d.Microseconds()), uint64(l.Count)) // takes up to 79 bits
+	if hi < period {
+		if units, _ := bits.Div64(hi, lo, period); units <= maxDebt {
+			return nil
+		}
 	}
-	return nil
+	return fmt.Errorf("ratelimit: %s is %v: %d per %v come to more than %d in that time", field, d, l.Count, l.Period, maxDebt)
 }
 
 func (c *Charge) sameBucket(d *Charge) bool {

@@ -2,6 +2,7 @@ package ratelimit
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -20,6 +21,7 @@ const (
 // takeInTurn is [Limiter.take] for a call that may wait.
 func (g *Guard) takeInTurn(ctx context.Context, s *scratch) (decided bool, err error) {
 	began := time.Now()
+	s.timed = true
 	var p *place // in a line, if the call is in one
 	line, wait := s.line()
 	if line != nil {
@@ -35,7 +37,8 @@ func (g *Guard) takeInTurn(ctx context.Context, s *scratch) (decided bool, err e
 		}
 		pause, again := s.pause(ctx, time.Since(began), poll)
 		if !again {
-			return true, g.waitForTurn(ctx, s, time.Since(began))
+			g.schedule(ctx, s, time.Since(began))
+			return true, nil
 		}
 		if p == nil {
 			p = g.limiter.lines.join(line)
@@ -91,52 +94,68 @@ func timeLeft(ctx context.Context) time.Duration {
 	return Never
 }
 
-// waitForTurn waits until it is the turn of a call that was charged in advance. If its turn would come too late, or ctx
-// ends, the call gives all back.
-func (g *Guard) waitForTurn(ctx context.Context, s *scratch, since time.Duration) error {
-	replied := time.Now()
+// schedule notes when it is the turn of a call that was charged in advance. If that is too late, the call gives all back
+// and is refused.
+func (g *Guard) schedule(ctx context.Context, s *scratch, since time.Duration) {
 	left := timeLeft(ctx)
+	late := func(i int) bool { return s.results[i].Delay > min(s.rules[i].Wait-since, left) }
 	var delay time.Duration
-	late := false
+	isLate := false
 	for i := range s.results {
-		result, r := &s.results[i], s.rules[i]
-		if !result.Allowed {
-			return nil // nothing was charged
+		if !s.results[i].Allowed {
+			return // nothing was charged
 		}
-		delay = max(delay, result.Delay)
-		late = late || result.Delay > min(r.Wait-since, left) && result.Delay > 0
+		delay = max(delay, s.results[i].Delay)
+		isLate = isLate || s.results[i].Delay > 0 && late(i)
 	}
-	switch {
-	case delay == 0:
-		return nil
-	case late:
-		g.giveUp(ctx, s, replied)
-		for i := range s.results {
-			if result := &s.results[i]; result.Delay > min(s.rules[i].Wait-since, left) {
-				result.Allowed, result.RetryAfter, result.Delay = false, result.Delay, 0
-			}
+	if delay == 0 {
+		return
+	}
+	s.replied = time.Now()
+	if !isLate {
+		s.delay = delay
+		return
+	}
+	g.giveUp(ctx, s)
+	for i := range s.results {
+		if result := &s.results[i]; result.Delay > 0 && late(i) {
+			result.Allowed, result.RetryAfter, result.Delay = false, result.Delay, 0
 		}
-		return nil
 	}
-	if err := sleep(ctx, delay, nil); err != nil {
-		g.giveUp(ctx, s, replied)
-		return err
-	}
-	return nil
 }
 
-// giveUp gives back what a call that does not wait any longer was charged, as it was replied at that time.
-func (g *Guard) giveUp(ctx context.Context, s *scratch, replied time.Time) {
-	waited := time.Since(replied).Truncate(time.Microsecond)
-	for i := range s.charges {
-		if s.rules[i].ahead {
-			s.charges[i].Delay = max(0, s.results[i].Delay-waited)
+// awaitTurn waits until it is the call's turn. If ctx ends first, the call gives all back.
+func (g *Guard) awaitTurn(ctx context.Context, s *scratch) error {
+	if s.delay == 0 {
+		return nil
+	}
+	err := sleep(ctx, s.delay-time.Since(s.replied), nil)
+	if err != nil {
+		g.giveUp(ctx, s)
+		if cause := context.Cause(ctx); errors.Is(cause, ErrLeaseLost) { // of slots that were taken with the turn
+			err = cause
 		}
 	}
-	if err := g.limiter.giveBack(ctx, s.charges); err != nil {
+	return err
+}
+
+// giveUp gives back what a call that does not wait any longer was charged, but for what has come back by itself.
+func (g *Guard) giveUp(ctx context.Context, s *scratch) {
+	waited := time.Since(s.replied).Truncate(time.Microsecond)
+	var back []Charge
+	for i, c := range s.charges {
+		if s.rules[i].ahead {
+			c.Delay = max(0, s.results[i].Delay-waited)
+		}
+		if c.Cost > 0 && s.isOut(i) {
+			back = append(back, c)
+		}
+	}
+	err := g.limiter.giveBack(ctx, s.local, back)
+	if err != nil && !errors.Is(err, ErrLeaseLost) { // which is told when it is lost
 		g.limiter.report(g.method, err)
 	}
-	g.limiter.lines.released(s.charges)
+	g.limiter.lines.released(back)
 }
 
 // sleep waits for that long, or for news. It returns the error of ctx if that ends first.

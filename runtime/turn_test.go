@@ -334,3 +334,65 @@ func TestStoreThatFailsWhileACallWaits(t *testing.T) {
 		checkError(t, g.Allow(t.Context()), "") // nobody is left in the line
 	})
 }
+
+func TestSlotIsKeptWhileTheCallWaitsForItsTurn(t *testing.T) {
+	in(t, func(t *testing.T) {
+		g := newLimiter(t, memlimit.New()).Guard("m",
+			ratelimit.Rule{Key: "k", Name: "slots", Limit: slots(2, time.Second)},
+			ratelimit.Rule{Key: "k", Name: "pace", Limit: ratelimit.Limit{Count: 1, Period: 10 * time.Second}, Wait: time.Minute},
+		)
+		begin(t, g, t.Context()).End()
+		start := time.Now()
+		call := begin(t, g, t.Context())
+		if after := time.Since(start); after != 10*time.Second || call.Context().Err() != nil {
+			t.Errorf("went after %v, its context: %v", after, call.Context().Err())
+		}
+		call.End()
+	})
+}
+
+func TestSlotThatIsLostWhileTheCallWaitsForItsTurn(t *testing.T) {
+	in(t, func(t *testing.T) {
+		var told errorsOf
+		memory := memlimit.New()
+		g := newLimiter(t, struct{ ratelimit.Store }{memory}, told.option()).Guard("m", // which renews nothing
+			ratelimit.Rule{Key: "k", Name: "slots", Limit: slots(2, time.Second)},
+			ratelimit.Rule{Key: "k", Name: "pace", Limit: ratelimit.Limit{Count: 1, Period: 10 * time.Second}, Wait: time.Minute},
+		)
+		begin(t, g, t.Context()).End()
+		_, err := g.Begin(t.Context())
+		checkError(t, err, "m: rate limit undecided: lease lost")
+		told.check(t, "m: limit slots: lease lost")
+		start := time.Now()
+		paced := ratelimit.Charge{Key: []byte("k"), Name: "pace", Limit: ratelimit.Limit{Count: 1, Period: 10 * time.Second}, Cost: 1}
+		results := make([]ratelimit.Result, 1)
+		if err := memory.Peek(t.Context(), []ratelimit.Charge{paced}, results); err != nil || results[0].RetryAfter != 9*time.Second {
+			t.Errorf("%+v, %v after %v: want the place to be given back", results[0], err, time.Since(start))
+		}
+	})
+}
+
+// R40
+func TestCallThatGivesUpTakesNothingFromALaterWindow(t *testing.T) {
+	in(t, func(t *testing.T) {
+		store := memlimit.New()
+		l := newLimiter(t, store)
+		window := ratelimit.Rule{Key: "k", Name: "window", Limit: ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 10, Period: time.Second}}
+		g := l.Guard("m", window, ratelimit.Rule{Key: "k", Name: "pace", Limit: ratelimit.Limit{Count: 1, Period: 10 * time.Second}, Wait: 20 * time.Second})
+		checkError(t, g.Allow(t.Context()), "")
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		ctx = noDeadline{ctx}
+		time.AfterFunc(4900*time.Millisecond, func() { checkError(t, l.Guard("other", window).Allow(t.Context()), "") })
+		checkError(t, g.Allow(ctx), "m: rate limit undecided: context deadline exceeded")
+		results := make([]ratelimit.Result, 1)
+		if err := store.Peek(t.Context(), []ratelimit.Charge{{Key: []byte("k"), Name: "window", Limit: window.Limit}}, results); err != nil || results[0].Remaining != 9 {
+			t.Errorf("%+v, %v: want 9 to remain", results[0], err)
+		}
+	})
+}
+
+// noDeadline is a context that ends without having said when.
+type noDeadline struct{ context.Context }
+
+func (noDeadline) Deadline() (time.Time, bool) { return time.Time{}, false }

@@ -5,6 +5,7 @@
 //	ratelimitgen [generate] [-tags list] [packages]
 //	ratelimitgen check [-tags list] [packages]
 //	ratelimitgen list [-format table|json|yaml|markdown] [-tags list] [packages]
+//	ratelimitgen vet [-tags list] [packages]
 //	ratelimitgen version
 //	ratelimitgen [command] -h
 //
@@ -71,6 +72,17 @@
 //	refill wait fallback      strings
 //	fail mode onempty         strings
 //	status message            number and string
+//
+// # Vet
+//
+// Vet writes nothing, and prints the mistakes that generate would print. The command is also a tool of go vet, which shows
+// them beside others, caches what it has found, and with -fix mends what leaves no doubt:
+//
+//	go vet -vettool=$(go tool -n ratelimitgen) ./...
+//
+// For other drivers and for editors there is an analyzer in the package github.com/ratelimitgen/ratelimitgen/vet. These see
+// one package at a time: a key that packages share without being equal is found by ratelimitgen vet, check and generate
+// only.
 //
 // # Flags
 //

@@ -5,6 +5,7 @@ import (
 	"go/doc/comment"
 	"go/parser"
 	"go/token"
+	"slices"
 	"strings"
 )
 
@@ -13,35 +14,59 @@ import (
 //go:embed doc.go
 var docSource string
 
-// manual returns the manual as plain text, or the section about a command if it has one.
+// manual returns the manual as plain text, or what it says about a command if there is one of that name.
 func manual(command string) string {
 	file, err := parser.ParseFile(token.NewFileSet(), "doc.go", docSource, parser.ParseComments|parser.PackageClauseOnly)
 	if err != nil {
 		return docSource // the file has been compiled, so this is for readers of this function only
 	}
 	doc := new(comment.Parser).Parse(file.Doc.Text())
-	if section := sectionOf(doc, command); section != nil {
-		doc.Content = section
-	}
 	printer := comment.Printer{TextWidth: 100}
-	return string(printer.Text(doc))
+	usage := usageOf(command)
+	if usage == "" {
+		return string(printer.Text(doc))
+	}
+	section := sectionOf(doc, command)
+	if section == nil {
+		return usage
+	}
+	doc.Content = slices.Concat(section, sectionOf(doc, "flags"))
+	return usage + "\n" + string(printer.Text(doc))
 }
 
-// sectionOf returns the section of a document that is called like a command, or nil.
-func sectionOf(doc *comment.Doc, name string) []comment.Block {
-	var section []comment.Block
-	for _, block := range doc.Content {
-		if heading, ok := block.(*comment.Heading); ok {
-			if section != nil {
-				return section
-			}
-			if title, ok := heading.Text[0].(comment.Plain); !ok || !strings.EqualFold(string(title), name) {
-				continue
-			}
-		} else if section == nil {
-			continue
+// usageOf returns the line of the manual that shows how to call a command, or "" if there is no such command.
+func usageOf(command string) string {
+	if command == "" {
+		return ""
+	}
+	for line := range strings.Lines(docSource) {
+		if line, ok := strings.CutPrefix(line, "//\tratelimitgen "); ok && strings.HasPrefix(strings.TrimPrefix(line, "["), command) {
+			return "usage: ratelimitgen " + line
 		}
-		section = append(section, block)
+	}
+	return ""
+}
+
+// sectionOf returns the section of a document that is called like a command, without regard to case.
+func sectionOf(doc *comment.Doc, name string) []comment.Block {
+	isHeading := func(block comment.Block) bool {
+		_, ok := block.(*comment.Heading)
+		return ok
+	}
+	start := slices.IndexFunc(doc.Content, func(block comment.Block) bool {
+		heading, ok := block.(*comment.Heading)
+		if !ok || len(heading.Text) != 1 {
+			return false
+		}
+		title, ok := heading.Text[0].(comment.Plain)
+		return ok && strings.EqualFold(string(title), name)
+	})
+	if start < 0 {
+		return nil
+	}
+	section := doc.Content[start:]
+	if end := slices.IndexFunc(section[1:], isHeading); end >= 0 {
+		section = section[:1+end]
 	}
 	return section
 }

@@ -22,6 +22,9 @@ const (
 )
 
 func main() {
+	if isVetTool(os.Args[1:]) {
+		runVetTool()
+	}
 	dir, err := os.Getwd()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "ratelimitgen:", err)
@@ -64,6 +67,8 @@ func run(args []string, dir string, stdout, stderr io.Writer) int {
 		return out.check(cfg, flags.Args())
 	case "list":
 		return out.list(cfg, flags.Args(), format)
+	case "vet":
+		return out.vet(cfg, flags.Args())
 	case "version":
 		if flags.NArg() > 0 {
 			return out.misused("version takes no arguments")
@@ -74,7 +79,7 @@ func run(args []string, dir string, stdout, stderr io.Writer) int {
 		out.printf("%s", manual(flags.Arg(0)))
 		return exitOK
 	}
-	return out.misused(fmt.Sprintf("unknown command %q: want generate, check, list or version", name))
+	return out.misused(fmt.Sprintf("unknown command %q: want generate, check, list, vet or version", name))
 }
 
 // command splits off the name of the command. A first argument that is a flag, or that names packages by a path, goes

@@ -7,11 +7,22 @@ const heavy = 4
 
 type Units uint32
 
+type Switch struct {
+	Flag
+	Next *Switch
+}
+
 type Batch struct{ Items []string }
 
 func (b Batch) Size() int64 { return int64(len(b.Items)) }
 
+// Flag is not a bool to the type checker.
+type Flag bool
+
 type Export interface {
+	//ratelimit:count=1 time=1h skip={flag} refund={ret0}
+	//ratelimit:count=2 time=1d skip={flag && !b.Flag || b.Flag && flag && b.Next.Flag} refund={!(ret0 || b.Next.Flag)}
+	Flags(ctx context.Context, flag Flag, b *Switch) (Flag, error)
 	//ratelimit:count=5 time=1h cost={len(ids)}
 	Many(ctx context.Context, ids ...string) error
 	//ratelimit:count=5 time=1h cost={b.Size()}

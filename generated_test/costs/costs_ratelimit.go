@@ -17,6 +17,7 @@ const _ = ratelimit.GeneratedV1
 // passed on: it returns an error that matches [ratelimit.ErrLimited].
 type RateLimitedExport struct {
 	next     Export
+	flags    *ratelimit.Guard
 	many     *ratelimit.Guard
 	batch    *ratelimit.Guard
 	constant *ratelimit.Guard
@@ -32,6 +33,19 @@ var _ Export = (*RateLimitedExport)(nil)
 func NewRateLimitedExport(next Export, limiter *ratelimit.Limiter) *RateLimitedExport {
 	return &RateLimitedExport{
 		next: next,
+		flags: limiter.Guard(
+			"costs.Export.Flags",
+			ratelimit.Rule{
+				Key:   "costs.Export.Flags",
+				Name:  "1h",
+				Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+			},
+			ratelimit.Rule{
+				Key:   "costs.Export.Flags",
+				Name:  "1d",
+				Limit: ratelimit.Limit{Count: 2, Period: 24 * time.Hour},
+			},
+		),
 		many: limiter.Guard("costs.Export.Many", ratelimit.Rule{
 			Key:     "costs.Export.Many",
 			Name:    "1h",
@@ -95,6 +109,27 @@ func NewRateLimitedExport(next Export, limiter *ratelimit.Limiter) *RateLimitedE
 // Unwrap returns the decorated [Export].
 func (e *RateLimitedExport) Unwrap() Export {
 	return e.next
+}
+
+// Flags calls [Export.Flags], within all of these limits:
+//   - at most once per 1h, unless flag, given back if f (token bucket)
+//   - at most 2 times per 1d, unless flag && !b.Flag || b.Flag && flag && b.Next.Flag, given back if !(f ||
+//     b.Next.Flag) (token bucket)
+func (e *RateLimitedExport) Flags(ctx context.Context, flag Flag, b *Switch) (Flag, error) {
+	skip := bool(flag && b != nil && !b.Flag || b != nil && b.Flag && flag && b.Next != nil && b.Next.Flag)
+	call, err := e.flags.Begin(ctx, ratelimit.SkipIf("1h", bool(flag)), ratelimit.SkipIf("1d", skip))
+	if err != nil {
+		return false, err
+	}
+	defer call.End()
+	f, err := e.next.Flags(ctx, flag, b)
+	if bool(f) {
+		call.Refund("1h")
+	}
+	if bool(!f && b != nil && b.Next != nil && !b.Next.Flag) {
+		call.Refund("1d")
+	}
+	return f, err
 }
 
 // Many calls [Export.Many], at most 5 units per 1h, len(ids) a call (token bucket).

@@ -11,6 +11,11 @@ import (
 
 type export struct{ calls int }
 
+func (e *export) Flags(_ context.Context, _ Flag, b *Switch) (Flag, error) {
+	e.calls++
+	return b != nil && b.Flag, nil
+}
+
 func (e *export) Many(context.Context, ...string) error { e.calls++; return nil }
 func (e *export) Batch(context.Context, Batch) error    { e.calls++; return nil }
 func (e *export) Constant(context.Context) error        { e.calls++; return nil }
@@ -27,6 +32,10 @@ func TestCosts(t *testing.T) {
 	constant := func(e Export) error { return e.Constant(ctx) }
 	named := func(n Units) func(Export) error { return func(e Export) error { return e.Named(ctx, n) } }
 	skips := func(n int) func(Export) error { return func(e Export) error { return e.Skips(ctx, n) } }
+	flags := func(flag Flag, b *Switch) func(Export) error {
+		return func(e Export) error { _, err := e.Flags(ctx, flag, b); return err }
+	}
+	on := &Switch{Flag: true, Next: &Switch{}}
 	type calls []func(Export) error
 	for _, test := range []struct {
 		what  string
@@ -39,6 +48,10 @@ func TestCosts(t *testing.T) {
 		{"a constant", calls{constant, constant}, "ar"},
 		{"too many to be counted", calls{named(5), named(1), named(6)}, "ara"},
 		{"one of the limits is skipped", calls{skips(1), skips(7), skips(1), skips(1), skips(7)}, "aaara"},
+		{"a flag that is not set", calls{flags(false, nil), flags(false, nil)}, "ar"},
+		{"a flag that is set, and nobody knows the second", calls{flags(true, nil), flags(true, nil), flags(true, nil)}, "aar"},
+		{"a flag that is set, unlike the second", calls{flags(true, &Switch{}), flags(true, &Switch{}), flags(true, &Switch{})}, "aaa"},
+		{"the first is given back", calls{flags(false, on), flags(false, on), flags(false, on)}, "aar"},
 	} {
 		next := &export{}
 		e := NewRateLimitedExport(next, limittest.Limiter(t))

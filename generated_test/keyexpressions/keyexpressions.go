@@ -20,6 +20,12 @@ type Level int
 
 func (Level) String() string { return "high" }
 
+type (
+	ID     = string
+	Number = Level
+	Link   = *Point
+)
+
 type Point struct{ X, Y int }
 
 func (p Point) String() string { return strings.Repeat("x", p.X) + strings.Repeat("y", p.Y) }
@@ -43,6 +49,13 @@ var zones = map[string]string{"{a}": "1", "(a)": "2"}
 
 func tenantOf(ctx context.Context) string { return ctx.Value(tenantKey{}).(string) }
 
+var evaluations int
+
+func counted(id string) string {
+	evaluations++
+	return id
+}
+
 func first[T any](values []T, _ ...T) T { return values[0] }
 
 type tenantKey struct{}
@@ -64,6 +77,13 @@ type Keys interface {
 	Package(ctx context.Context, ids ...string) error
 	//ratelimit:key="{strings.TrimSpace(id)}: {n%10 == 3}:{-n}:{min(n, 5)}:{uint8(n)<<1}:{[]byte(id)}:{Level(n)}" count=1 time=1h
 	Operators(id string, n int) error
+	//ratelimit:key={id}:{n}:{link}:{link.X} count=1 time=1h
+	Aliases(id ID, n Number, link Link) error
+	// Once evaluates one expression, however often it is written.
+	//
+	//ratelimit:key={counted(id)}:{counted(id)} count=1 time=1h
+	//ratelimit:key=other:{counted( id )} count=2 time=1d
+	Once(id string) error
 	//ratelimit:key={zones["{a}"]}:{zones["(a)"]} count=1 time=1h
 	Braces() error
 	//ratelimit:key={ id }:{id}:{id+""}:{id + ""} count=1 time=1h name=twice

@@ -28,6 +28,8 @@ type RateLimitedKeys struct {
 	paths        *ratelimit.Guard
 	packageGuard *ratelimit.Guard
 	operators    *ratelimit.Guard
+	aliases      *ratelimit.Guard
+	once         *ratelimit.Guard
 	braces       *ratelimit.Guard
 	twice        *ratelimit.Guard
 }
@@ -79,6 +81,24 @@ func NewRateLimitedKeys(next Keys, limiter *ratelimit.Limiter) *RateLimitedKeys 
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 		}),
+		aliases: limiter.Guard("keyexpressions.Keys.Aliases", ratelimit.Rule{
+			Key:   "{id}:{n}:{link}:{link.X}",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+		}),
+		once: limiter.Guard(
+			"keyexpressions.Keys.Once",
+			ratelimit.Rule{
+				Key:   "{counted(id)}:{counted(id)}",
+				Name:  "1h",
+				Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+			},
+			ratelimit.Rule{
+				Key:   "other:{counted(id)}",
+				Name:  "1d",
+				Limit: ratelimit.Limit{Count: 2, Period: 24 * time.Hour},
+			},
+		),
 		braces: limiter.Guard("keyexpressions.Keys.Braces", ratelimit.Rule{
 			Key:   `{zones["(a)"]}:{zones["(a)"]'}`,
 			Name:  "1h",
@@ -228,6 +248,35 @@ func (k *RateLimitedKeys) Operators(id string, n int) error {
 		return err
 	}
 	return k.next.Operators(id, n)
+}
+
+// Aliases calls [Keys.Aliases], at most once per 1h for each id, n, link and link.X (token bucket).
+func (k *RateLimitedKeys) Aliases(id ID, n Number, link Link) error {
+	var linkPart, linkX ratelimit.Arg
+	if link != nil {
+		linkPart = ratelimit.Stringer(link)
+		linkX = ratelimit.Int(int64(link.X))
+	}
+	if err := k.aliases.Allow(
+		context.Background(),
+		ratelimit.String(id),
+		ratelimit.Int(int64(n)),
+		linkPart,
+		linkX,
+	); err != nil {
+		return err
+	}
+	return k.next.Aliases(id, n, link)
+}
+
+// Once calls [Keys.Once], within all of these limits:
+//   - at most once per 1h for each counted(id) (token bucket)
+//   - at most 2 times per 1d for each counted(id) (token bucket)
+func (k *RateLimitedKeys) Once(id string) error {
+	if err := k.once.Allow(context.Background(), ratelimit.String(counted(id))); err != nil {
+		return err
+	}
+	return k.next.Once(id)
 }
 
 // Braces calls [Keys.Braces], at most once per 1h for each zones["{a}"] and zones["(a)"] (token bucket).

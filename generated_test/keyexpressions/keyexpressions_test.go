@@ -20,6 +20,8 @@ func (k *keys) Blank(string, int, int) error                     { return nil }
 func (k *keys) Paths(Request) error                              { return nil }
 func (k *keys) Package(_ context.Context, ids ...string) error   { k.Add("Package", ids); return nil }
 func (k *keys) Operators(string, int) error                      { return nil }
+func (k *keys) Aliases(ID, Number, Link) error                   { return nil }
+func (k *keys) Once(string) error                                { return nil }
 func (k *keys) Braces() error                                    { return nil }
 func (k *keys) Twice(id string) error                            { return nil }
 
@@ -46,6 +48,9 @@ func TestKeys(t *testing.T) {
 		}, "Acme:acme:4:9:A"},
 		{func() error { return k.Package(ctx, "i", "j") }, "acme:eu:2:120:a%7Deu:2:i:i"},
 		{func() error { return k.Operators(" a ", 13) }, "a: true:-13:5:26: a :13"},
+		{func() error { return k.Aliases("a", 2, &Point{3, 1}) }, "a:2:xxxy:3"},
+		{func() error { return k.Aliases("a", 2, nil) }, "no link"},
+		{func() error { return k.Once("a") }, "a:a"},
 		{func() error { return k.Braces() }, "1:2"},
 		{func() error { return k.Twice("a") }, "a:a:a:a"},
 	} {
@@ -54,4 +59,15 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	next.Want(t, 1, "Package", []string{"i", "j"})
+}
+
+func TestOnce(t *testing.T) {
+	k := NewRateLimitedKeys(&keys{}, limittest.Limiter(t))
+	before := evaluations
+	if err := k.Once("a"); err != nil {
+		t.Fatal(err)
+	}
+	if n := evaluations - before; n != 1 {
+		t.Errorf("the expression is evaluated %d times, want once", n)
+	}
 }

@@ -35,7 +35,7 @@ func (b *builder) checkPrivate(iface *parse.Interface, m *parse.Method) {
 		return
 	}
 	fset, pos := b.source.Package.Fset, m.Limits[0].Pos
-	if fset.File(pos) == fset.File(m.Func.Pos()) { // there it may well hold
+	if fset.PositionFor(pos, false).Filename == fset.PositionFor(m.Func.Pos(), false).Filename { // there it may well hold
 		pos = iface.Object.Pos()
 	}
 	b.mistakes.addMethod(pos, "%s cannot be limited, being private to "+m.Func.Pkg().Path()+

@@ -3,6 +3,7 @@ package generate
 import (
 	"go/ast"
 	"go/token"
+	"go/types"
 	"slices"
 
 	"github.com/dave/jennifer/jen"
@@ -17,6 +18,25 @@ func isLogical(e ast.Expr) bool {
 		return e.Op == token.LAND || e.Op == token.LOR
 	}
 	return false
+}
+
+// isLogical reports whether an expression is made of conditions of type bool. Those of another type are values, which are
+// converted as a whole.
+func (w *lowering) isLogical(e ast.Expr) bool { return isLogical(e) && !w.isConverted(e) }
+
+func (w *lowering) isConverted(e ast.Expr) bool {
+	t := w.typ(e)
+	return e == w.condition && !isUntyped(t) && !types.Identical(t, types.Typ[types.Bool])
+}
+
+// bool returns the code of an expression that is not logical, as a bool.
+func (w *lowering) bool(e ast.Expr) *jen.Statement {
+	if !w.isConverted(e) {
+		return w.value(e)
+	}
+	w.condition = nil
+	defer func() { w.condition = e }()
+	return w.p.predeclared("bool").Call(w.value(e))
 }
 
 // fork returns a lowering for a part of the expression that may not be evaluated.
@@ -38,7 +58,7 @@ func (w *lowering) after(left ast.Expr, value bool) *lowering {
 
 // logical returns the code of a condition made of others, as a value.
 func (w *lowering) logical(e ast.Expr) *jen.Statement {
-	if c, ok := w.condition(e, false); ok {
+	if c, ok := w.test(e, false); ok {
 		return c.code
 	}
 	name := w.taken.pick("ok")
@@ -88,30 +108,30 @@ func (c condition) within(op token.Token) *jen.Statement {
 	return c.code
 }
 
-// condition returns the code for "the expression is true", or if negated "it is false", with what it needs written into it.
+// test returns the code for "the expression is true", or if negated "it is false", with what it needs written into it.
 // It reports false if that cannot be, since there are variables to declare.
-func (w *lowering) condition(e ast.Expr, negated bool) (condition, bool) {
-	if binary, ok := e.(*ast.BinaryExpr); !ok || !isLogical(binary) || negated {
+func (w *lowering) test(e ast.Expr, negated bool) (condition, bool) {
+	if _, ok := e.(*ast.BinaryExpr); !ok || !w.isLogical(e) || negated {
 		if code, ok := w.plain(e); ok {
 			return negate(e, code, negated), true
 		}
 	}
-	if !isLogical(e) {
+	if !w.isLogical(e) {
 		return w.leaf(e, negated)
 	}
 	if not, ok := ast.Unparen(e).(*ast.UnaryExpr); ok {
-		return w.condition(not.X, !negated)
+		return w.test(not.X, !negated)
 	}
 	binary := ast.Unparen(e).(*ast.BinaryExpr)
 	op := binary.Op
 	if negated {
 		op = dual(op)
 	}
-	left, ok := w.condition(binary.X, negated)
+	left, ok := w.test(binary.X, negated)
 	if !ok {
 		return condition{}, false
 	}
-	right, ok := w.behind(binary.X, negated, op, left.total).condition(binary.Y, negated)
+	right, ok := w.behind(binary.X, negated, op, left.total).test(binary.Y, negated)
 	return condition{
 		code:  jen.Add(left.within(op)).Op(op.String()).Add(right.within(op)),
 		op:    op,
@@ -134,9 +154,9 @@ func (w *lowering) behind(e ast.Expr, negated bool, op token.Token, total bool) 
 
 // plain returns an expression as the directive has it, and whether it needs nothing.
 func (w *lowering) plain(e ast.Expr) (*jen.Statement, bool) {
-	if !isLogical(e) {
+	if !w.isLogical(e) {
 		inner := w.fork()
-		code := inner.value(e)
+		code := inner.bool(e)
 		return code, len(inner.steps) == 0
 	}
 	switch e := e.(type) {
@@ -173,7 +193,7 @@ func negate(e ast.Expr, code *jen.Statement, negated bool) condition {
 // leaf returns a condition that is not made of others, behind what it needs.
 func (w *lowering) leaf(e ast.Expr, negated bool) (condition, bool) {
 	inner := w.fork()
-	code := inner.value(e)
+	code := inner.bool(e)
 	if slices.ContainsFunc(inner.steps, func(s step) bool { return s.condition == nil }) {
 		return condition{}, false
 	}
@@ -190,12 +210,15 @@ func (w *lowering) leaf(e ast.Expr, negated bool) (condition, bool) {
 
 // declare returns statements that declare a variable and set it to whether the expression is true.
 func (w *lowering) declare(name string, e ast.Expr) []jen.Code {
-	if c, ok := w.condition(e, false); ok {
+	if c, ok := w.test(e, false); ok {
 		code := c.code
 		if len(c.parts) > 1 && len(w.m.decorator.text(code)) > lineWidth-len("    skip := ") {
 			code = c.lines()
 		}
 		return []jen.Code{jen.Id(name).Op(":=").Add(code)}
+	}
+	if t := w.typ(e); !w.isConverted(e) && !isUntyped(t) && !types.Identical(t, types.Typ[types.Bool]) {
+		return append([]jen.Code{jen.Var().Id(name).Add(w.p.typ(t))}, w.assign(name, e, false)...)
 	}
 	if left, ok := w.first(e); ok {
 		return append([]jen.Code{jen.Id(name).Op(":=").Add(left.code)}, w.assignRest(name, e, false)...)
@@ -205,8 +228,8 @@ func (w *lowering) declare(name string, e ast.Expr) []jen.Code {
 
 // first returns the left side of an || if that needs no variables.
 func (w *lowering) first(e ast.Expr) (condition, bool) {
-	if binary, ok := ast.Unparen(e).(*ast.BinaryExpr); ok && binary.Op == token.LOR {
-		return w.condition(binary.X, false)
+	if binary, ok := ast.Unparen(e).(*ast.BinaryExpr); ok && binary.Op == token.LOR && w.isLogical(e) {
+		return w.test(binary.X, false)
 	}
 	return condition{}, false
 }
@@ -215,12 +238,12 @@ func (w *lowering) first(e ast.Expr) (condition, bool) {
 // false.
 func (w *lowering) assign(name string, e ast.Expr, negated bool) []jen.Code {
 	set := func(code *jen.Statement) jen.Code { return jen.Id(name).Op("=").Add(code) }
-	if c, ok := w.condition(e, negated); ok {
+	if c, ok := w.test(e, negated); ok {
 		return []jen.Code{set(c.code)}
 	}
-	if !isLogical(e) {
+	if !w.isLogical(e) {
 		inner := w.fork()
-		code := inner.value(e)
+		code := inner.bool(e)
 		return nested(inner.steps, set(negate(e, code, negated).code))
 	}
 	if not, ok := ast.Unparen(e).(*ast.UnaryExpr); ok {
@@ -228,7 +251,7 @@ func (w *lowering) assign(name string, e ast.Expr, negated bool) []jen.Code {
 	}
 	binary := ast.Unparen(e).(*ast.BinaryExpr)
 	isAnd := (binary.Op == token.LAND) != negated
-	if left, ok := w.condition(binary.X, negated); ok && isAnd {
+	if left, ok := w.test(binary.X, negated); ok && isAnd {
 		right := w.after(binary.X, !negated)
 		return []jen.Code{jen.If(left.code).Block(right.assign(name, binary.Y, negated)...)}
 	}
@@ -242,9 +265,9 @@ func (w *lowering) assignRest(name string, e ast.Expr, negated bool) []jen.Code 
 	if negated {
 		op = dual(op)
 	}
-	left, isInline := w.condition(binary.X, negated)
+	left, isInline := w.test(binary.X, negated)
 	right := w.behind(binary.X, negated, op, isInline && left.total)
-	if second, ok := right.condition(binary.Y, negated); ok {
+	if second, ok := right.test(binary.Y, negated); ok {
 		return []jen.Code{jen.Id(name).Op("=").Id(name).Op(op.String()).Add(second.within(op))}
 	}
 	statements := right.assign(name, binary.Y, negated)

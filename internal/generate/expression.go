@@ -64,6 +64,12 @@ func (b *builder) expression(m *method, l *parse.Limit, attr string, source *ann
 		},
 	}
 	pkg, outer := b.home(m, l)
+	if pkg == nil { // who has the source has checked it, see [Check]
+		if obstacle, ok := l.Obstacle(source.Offset); ok {
+			c.refuse(node.Pos(), obstacle+m.decorator.elsewhere(e))
+		}
+		return nil
+	}
 	c.home = pkg
 	scope := types.NewScope(pkg.Scope(), node.Pos(), token.Pos(c.file.Base()+c.file.Size()+1), "directive")
 	e.vars = c.declare(scope, outer)
@@ -107,7 +113,8 @@ func (v variable) name(sig *types.Signature) string {
 }
 
 // home returns the package of the file that a directive stands in, and the innermost scope there: that of the file, or of
-// the type parameters of a declaration. It is that of the method if another package declares that with its directives.
+// the type parameters of a declaration. It is that of the method if another package declares that with its directives, and
+// nil if the source of that one is not at hand.
 func (b *builder) home(m *method, l *parse.Limit) (*types.Package, *types.Scope) {
 	for _, pkg := range []*types.Package{b.local, m.Func.Pkg()} {
 		if pkg == nil { // of error
@@ -119,7 +126,7 @@ func (b *builder) home(m *method, l *parse.Limit) (*types.Package, *types.Scope)
 			}
 		}
 	}
-	return b.local, b.local.Scope()
+	return nil, nil
 }
 
 // declare puts into the scope of an expression what it may mention: the method's parameters and results, and what the file

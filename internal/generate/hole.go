@@ -98,21 +98,20 @@ func mayBeInteger(t types.Type) bool {
 
 // termsOf returns the underlying types that a value of type t may have.
 func termsOf(t types.Type) []types.Type {
-	param, ok := types.Unalias(t).(*types.TypeParam)
-	if !ok {
-		if union, ok := t.(*types.Union); ok {
-			var terms []types.Type
-			for term := range union.Terms() {
-				terms = append(terms, termsOf(term.Type())...)
-			}
-			return terms
+	switch t := types.Unalias(t).(type) {
+	case *types.TypeParam:
+		return constraintTerms(t.Constraint().Underlying().(*types.Interface))
+	case *types.Union:
+		var terms []types.Type
+		for term := range t.Terms() {
+			terms = append(terms, termsOf(term.Type())...)
 		}
-		if u, ok := t.Underlying().(*types.Interface); ok && !u.IsMethodSet() {
-			return constraintTerms(u)
-		}
-		return []types.Type{t.Underlying()}
+		return terms
 	}
-	return constraintTerms(param.Underlying().(*types.Interface))
+	if constraint, ok := t.Underlying().(*types.Interface); ok && !constraint.IsMethodSet() {
+		return constraintTerms(constraint)
+	}
+	return []types.Type{t.Underlying()}
 }
 
 // constraintTerms returns the terms of one of the elements of a constraint: what holds for them holds for those that are in

@@ -13,12 +13,13 @@ import (
 // of it may be evaluated becomes a step. So each call is made once, where a reader would make it, too.
 type lowering struct {
 	*expression
-	m      *method
-	p      *printer
-	taken  scope // names of variables that steps must not hide
-	steps  []step
-	known  facts
-	serial *int // how many variables there were, so that no two of them share facts
+	m         *method
+	p         *printer
+	condition ast.Expr // the expression if it is to be a bool, whatever type it has
+	taken     scope    // names of variables that steps must not hide
+	steps     []step
+	known     facts
+	serial    *int // how many variables there were, so that no two of them share facts
 }
 
 // step is what comes before an expression: a condition without which it has no value, a variable that holds what is

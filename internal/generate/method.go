@@ -35,6 +35,13 @@ type method struct {
 
 // method plans a method and reports limits that it cannot keep.
 func (b *builder) method(d *decorator, m *parse.Method) *method {
+	planned := b.planMethod(d, m)
+	b.checkLimits(planned)
+	b.lengths.readMethod(b.source.Package.Fset, m.Func)
+	return planned
+}
+
+func (b *builder) planMethod(d *decorator, m *parse.Method) *method {
 	sig := m.Func.Signature()
 	planned := &method{
 		Method:    m,
@@ -44,9 +51,7 @@ func (b *builder) method(d *decorator, m *parse.Method) *method {
 		shape:     shapeOf(sig),
 		context:   contextOf(sig),
 	}
-	b.checkLimits(planned)
 	planned.asks = b.asks(planned)
-	b.lengths.readMethod(b.source.Package.Fset, m.Func)
 	return planned
 }
 
@@ -69,24 +74,31 @@ func (m *method) survey() {
 	if !m.limited() {
 		return
 	}
-	all := m.asks
-	m.params = mapEach(m.sig.Params().Len(), func(int) string { return "param" })
-	m.results = mapEach(m.sig.Results().Len(), func(int) string { return "result" })
 	p := m.decorator.newPrinter(nil)
-	for i, a := range all {
-		m.asks = all[i : i+1]
-		m.question(p, scope{})
-		m.refunds(p, scope{})
-		if len(p.problems) > 0 {
-			a.refuse(a.node.Pos(), p.problems[0]+m.decorator.elsewhere(a.expression))
-			p.problems = nil
-		}
-	}
+	m.write(p, func(e *expression, problem string) {
+		e.refuse(e.node.Pos(), problem+m.decorator.elsewhere(e))
+	})
 	m.uses = p.names
 	for path := range p.packages {
 		m.packages.add(path)
 	}
 	m.decorator.imports.need(p.packages)
+}
+
+// write writes the code of each of the method's expressions, and reports those for which it cannot.
+func (m *method) write(p *printer, report func(e *expression, problem string)) {
+	all := m.asks
+	m.params = mapEach(m.sig.Params().Len(), func(int) string { return "param" })
+	m.results = mapEach(m.sig.Results().Len(), func(int) string { return "result" })
+	for i, a := range all {
+		m.asks = all[i : i+1]
+		m.question(p, scope{})
+		m.refunds(p, scope{})
+		if len(p.problems) > 0 {
+			report(a.expression, p.problems[0])
+			p.problems = nil
+		}
+	}
 	m.asks, m.params, m.results = all, nil, nil
 }
 

@@ -1,10 +1,12 @@
 package generate
 
 import (
+	"go/parser"
 	"go/types"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestLowerFirst(t *testing.T) {
@@ -69,6 +71,59 @@ func TestElementsName(t *testing.T) {
 	} {
 		if got := elementsName(test.elem, false); got != test.want {
 			t.Errorf("elements of type %s are called %s, want %s", test.elem, got, test.want)
+		}
+	}
+}
+
+func TestVariableName(t *testing.T) {
+	for expr, want := range map[string]string{
+		"id":                           "id",
+		"req.ID":                       "reqID",
+		"req.UserID":                   "userID",
+		"req.User.ID":                  "userID",
+		"req.Region":                   "region",
+		"p.X":                          "pX",
+		"req.GetUser()":                "user",
+		"req.GetUser().GetName()":      "userName",
+		"tenantOf(ctx)":                "tenant",
+		"store.TenantFrom(ctx)":        "tenant",
+		"strings.ToLower(req.Kind)":    "reqKind",
+		"string(token)":                "token",
+		"string(req.Token[:8])":        "token",
+		"load(ctx)":                    "load",
+		"req.Items[0]":                 "item",
+		"req.Entries[i].ID":            "entryID",
+		"req.Address[1:]":              "address",
+		"*name":                        "name",
+		"-(n)":                         "n",
+		"a + b":                        "part",
+		`"x"`:                          "part",
+		"(*req.Link).Host":             "linkHost",
+		"func() string { return x }()": "part",
+		"m.Get(k)":                     "get", // a verb alone
+		"HTTPHost":                     "httpHost",
+	} {
+		node, err := parser.ParseExpr(expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := variableName(node); got != want {
+			t.Errorf("the value of %s is called %s, want %s", expr, got, want)
+		}
+	}
+}
+
+func TestDurationWords(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		time.Millisecond:           "1ms",
+		1500 * time.Millisecond:    "1s500ms",
+		90 * time.Second:           "1m30s",
+		10 * time.Minute:           "10m",
+		2 * time.Hour:              "2h",
+		24*time.Hour + time.Second: "24h1s",
+	} {
+		if got := DurationText(d); got != want {
+			t.Errorf("got %s, want %s", got, want)
 		}
 	}
 }

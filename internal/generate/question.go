@@ -19,6 +19,9 @@ type question struct {
 // What the context comes from is never nil: every call needs it.
 func (m *method) lowering(a ask, p *printer, taken scope) *lowering {
 	w := &lowering{expression: a.expression, m: m, p: p, taken: union(taken), known: newFacts(), serial: new(int)}
+	if a.attr == "skip" || a.attr == "refund" {
+		w.condition = a.node
+	}
 	if i := m.context.param; i >= 0 {
 		w.known.add(fact{text: variable{index: i}.name(m.sig) + " != nil"})
 	}
@@ -143,7 +146,7 @@ func (m *method) cost(q *question, a ask, p *printer, taken scope) *jen.Statemen
 // skip returns the condition under which limits are not asked. It is false where a pointer on the path is nil.
 func (m *method) skip(q *question, a ask, p *printer, taken scope) *jen.Statement {
 	w := m.lowering(a, p, taken)
-	c, isInline := w.condition(w.node, false)
+	c, isInline := w.test(w.node, false)
 	if isInline && len(a.limits) == 1 && !m.isLong(a, c.code) {
 		return c.code
 	}
@@ -167,12 +170,12 @@ func (m *method) refunds(p *printer, taken scope) []jen.Code {
 			back[i] = jen.Id(m.call).Dot("Refund").Call(jen.Lit(name))
 		}
 		w := m.lowering(a, p, taken)
-		if c, ok := w.condition(w.node, false); ok {
+		if c, ok := w.test(w.node, false); ok {
 			statements = append(statements, jen.If(c.code).Block(back...))
 			continue
 		}
-		if !isLogical(w.node) {
-			condition := w.value(w.node)
+		if !w.isLogical(w.node) {
+			condition := w.bool(w.node)
 			statements = append(statements, nested(append(w.steps, step{condition: condition}), back...)...)
 			continue
 		}

@@ -97,7 +97,7 @@ func (c *expressionCheck) describe(tv types.TypeAndValue) string {
 		return "is of the type parameter " + text + " " + types.TypeString(t.Constraint(), c.qualifier)
 	}
 	article := "a "
-	if strings.ContainsAny(text[:1], "aeiou") {
+	if strings.ContainsAny(text[:1], "aeiou") && !strings.HasPrefix(text, "uint") {
 		article = "an "
 	}
 	if _, ok := tv.Type.(*types.Tuple); ok {

@@ -3,6 +3,7 @@ package generate
 import (
 	"go/ast"
 	"strings"
+	"unicode/utf8"
 )
 
 // variableName returns a name for a variable that holds the value of an expression: userID for req.User.ID, region for
@@ -12,7 +13,7 @@ func variableName(e ast.Expr) string {
 	switch n := len(words); {
 	case n == 0:
 		return "part"
-	case n > 1 && vague[strings.ToLower(words[n-1])]:
+	case n > 1 && (utf8.RuneCountInString(words[n-1]) == 1 || vague[strings.ToLower(words[n-1])]):
 		return lowerFirst(words[n-2]) + upperFirst(words[n-1])
 	default:
 		return lowerFirst(words[n-1])

@@ -112,17 +112,17 @@ func identsOf(node ast.Expr) []*ast.Ident {
 
 // DurationText is a duration as a directive has it: 1m30s, 2h.
 func DurationText(d time.Duration) string {
-	var text strings.Builder
+	text := ""
 	for _, unit := range []struct {
-		size time.Duration
 		name string
-	}{{time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}, {time.Millisecond, "ms"}} {
+		size time.Duration
+	}{{"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}, {"ms", time.Millisecond}} {
 		if n := d / unit.size; n > 0 {
-			fmt.Fprintf(&text, "%d%s", n, unit.name)
+			text += fmt.Sprintf("%d%s", n, unit.name)
+			d %= unit.size
 		}
-		d %= unit.size
 	}
-	return text.String()
+	return text
 }
 
 func most(l *parse.Limit) string {

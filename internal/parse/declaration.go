@@ -70,7 +70,8 @@ func (d *declaration) collect() {
 		if via != nil {
 			via.brings = append(via.brings, f.Name())
 		}
-		m.sources = append(m.sources, methodSource{pos: f.Pos(), via: via, lines: d.linesOnMethod(f.Pos())})
+		pos, lines := d.linesOnMethod(f)
+		m.sources = append(m.sources, methodSource{pos: pos, via: via, lines: lines})
 	}
 	add := func(flat *flatInterface, via *embedding) {
 		for _, f := range flat.methods {
@@ -126,14 +127,25 @@ func (d *declaration) lines() []*line {
 	return lines
 }
 
-// linesOnMethod returns the lines on the method whose name stands at pos, in this module: those of other modules are
+// linesOnMethod returns where a method is declared, and the lines on it there, in this module: those of other modules are
 // theirs.
-func (d *declaration) linesOnMethod(pos token.Pos) []*line {
-	file := d.fileAt(pos)
-	if file == nil || file.directives == nil || file.module != d.file.module && file.module != "" && d.file.module != "" {
-		return nil
+func (d *declaration) linesOnMethod(f *types.Func) (token.Pos, []*line) {
+	file := d.fileAt(f.Pos())
+	if file == nil {
+		if m := d.inheritedMethod(f); m != nil && d.sharesModule(m.module) {
+			return m.pos, m.lines
+		}
+		return f.Pos(), nil
+	}
+	if file.directives == nil || !d.sharesModule(file.module) {
+		return f.Pos(), nil
 	}
 	d.reached(file)
-	m, _ := file.methodAt(pos)
-	return file.directives.methods[m.field]
+	m, _ := file.methodAt(f.Pos())
+	return f.Pos(), file.directives.methods[m.field]
+}
+
+// sharesModule reports whether lines of a module hold in the declaration.
+func (d *declaration) sharesModule(module string) bool {
+	return module == d.file.module || module == "" || d.file.module == ""
 }

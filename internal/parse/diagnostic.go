@@ -31,12 +31,16 @@ func (ds Diagnostics) Error() string {
 // Sort orders the diagnostics by file, line, column and message, and drops equal ones.
 func (ds *Diagnostics) Sort() {
 	slices.SortFunc(*ds, func(a, b Diagnostic) int {
-		return cmp.Or(
-			cmp.Compare(a.Pos.Filename, b.Pos.Filename),
-			cmp.Compare(a.Pos.Line, b.Pos.Line),
-			cmp.Compare(a.Pos.Column, b.Pos.Column),
-			cmp.Compare(a.Message, b.Message),
-		)
+		return cmp.Or(ComparePositions(a.Pos, b.Pos), cmp.Compare(a.Message, b.Message))
 	})
 	*ds = slices.Compact(*ds)
+}
+
+// ComparePositions orders positions by file, line and column.
+func ComparePositions(a, b token.Position) int {
+	return cmp.Or(
+		cmp.Compare(a.Filename, b.Filename),
+		cmp.Compare(a.Line, b.Line),
+		cmp.Compare(a.Column, b.Column),
+	)
 }

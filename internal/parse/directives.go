@@ -25,7 +25,8 @@ type line struct {
 	pos                     token.Pos
 	text                    string
 	src                     []byte // of the file, from pos on
-	nearMiss                bool   // not read as a directive, which is the one thing to say about it wherever it stands
+	obstacles               []Obstacle
+	nearMiss                bool // not read as a directive, which is the one thing to say about it wherever it stands
 }
 
 // at returns the position of the byte at offset in the line's comment.
@@ -73,18 +74,23 @@ func place(fset *token.FileSet, f *sourceFile) *directives {
 				}
 			}
 			l := &line{Annotation: annotation, pos: comment.Slash, text: comment.Text}
-			l.src = f.src[fset.PositionFor(l.pos, false).Offset:]
+			l.src = f.src[min(fset.PositionFor(l.pos, false).Offset, len(f.src)):] // somebody else may have parsed an older file
 			var mistakes annotations.Errors
 			if errors.As(err, &mistakes) {
 				for _, mistake := range mistakes {
 					d.diags.add(fset, l.at(mistake.Offset), mistake.Message)
 				}
 			}
-			l.nearMiss = len(mistakes) > 0 && (mistakes[0].Offset == 0 || strings.HasPrefix(l.text, "/*"))
+			l.nearMiss = isNearMiss(l.text, mistakes)
 			d.attach(fset, l, owners[group])
 		}
 	}
 	return d
+}
+
+// isNearMiss reports whether a comment with mistakes is not read as a directive.
+func isNearMiss(text string, mistakes annotations.Errors) bool {
+	return len(mistakes) > 0 && (mistakes[0].Offset == 0 || strings.HasPrefix(text, "/*"))
 }
 
 // attach puts the line where its owner is looked up.

@@ -67,4 +67,23 @@ type Limit struct {
 	*annotations.Annotation
 	Pos     token.Pos // of the directive's first slash
 	Default bool      // it stands on an interface or an embedded one, and may hold for other methods as well
+
+	obstacles []Obstacle
+}
+
+// Obstacle is why an expression of a directive cannot be written in other packages.
+type Obstacle struct {
+	Offset int // where the expression starts, in bytes after the directive's first slash
+	Reason string
+}
+
+// Obstacle returns why the expression at an offset of the directive cannot be written, as far as that is known of a
+// directive whose source is not at hand.
+func (l *Limit) Obstacle(offset int) (reason string, ok bool) {
+	for _, o := range l.obstacles {
+		if o.Offset == offset {
+			return o.Reason, true
+		}
+	}
+	return "", false
 }

@@ -1,9 +1,11 @@
 package parse
 
 import (
+	"cmp"
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 )
 
 // flatInterface is what an interface has with all that it embeds.
@@ -59,10 +61,12 @@ func (s *source) flattenType(t types.Type, field *ast.Field) *flatInterface {
 }
 
 // elements calls method and embedded for what stands in an interface, in the order of the source. One without a literal
-// only embeds, and has its embedded types in the order of the source anyway, or is error.
+// only embeds, and has its embedded types in the order of the source anyway, or is error, or is of a package without
+// syntax, where nobody knows which methods stand before an embedded type.
 func elements(iface *types.Interface, literal *ast.InterfaceType, method func(*types.Func), embedded func(types.Type, *ast.Field)) {
 	if literal == nil {
-		for f := range iface.ExplicitMethods() {
+		methods := slices.SortedFunc(iface.ExplicitMethods(), func(a, b *types.Func) int { return cmp.Compare(a.Pos(), b.Pos()) })
+		for _, f := range methods {
 			method(f)
 		}
 		for t := range iface.EmbeddedTypes() {

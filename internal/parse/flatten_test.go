@@ -16,7 +16,7 @@ func TestFlattenDiamonds(t *testing.T) {
 		right := types.NewInterfaceType(nil, []types.Type{iface})
 		iface = types.NewInterfaceType(nil, []types.Type{left, right})
 	}
-	flat := newSource(Config{}, nil).flatten(iface.Complete())
+	flat := newSource(token.NewFileSet(), nil, nil).flatten(iface.Complete())
 	if len(flat.methods) != 1 || flat.methods[0] != method || len(flat.broken) > 0 {
 		t.Errorf("flatten has %v, broken %v: want the one method", flat.methods, flat.broken)
 	}

@@ -3,6 +3,8 @@ package parse
 import (
 	"bytes"
 	"cmp"
+	"go/token"
+	"go/types"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,7 +35,7 @@ func Load(cfg Config, patterns ...string) ([]*Package, error) {
 	if err != nil {
 		return nil, err
 	}
-	src := newSource(cfg, listed)
+	src := newSource(token.NewFileSet(), types.SizesFor("gc", architecture(cfg.Env)), listed)
 	var wanted []*packages.Package
 	for _, root := range listed.roots {
 		if src.isWanted(root) {
@@ -68,10 +70,12 @@ func Load(cfg Config, patterns ...string) ([]*Package, error) {
 func (s *source) load(root *packages.Package, pkg *Package) Diagnostics {
 	r := &resolver{source: s, checked: s.check(root), seen: make(map[*sourceFile]bool), unclear: make(map[*sourceFile]bool)}
 	pkg.Types, pkg.checked, pkg.source = r.checked.types, r.checked, s
+	illegible := false
 	for _, file := range r.checked.files {
 		r.syntax(file)
+		illegible = illegible || file.parseErr != nil
 	}
-	if len(r.diags) > 0 { // types would only repeat what does not parse
+	if illegible { // types would only repeat what does not parse
 		for _, file := range r.checked.files {
 			r.reached(file)
 		}

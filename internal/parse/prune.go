@@ -3,44 +3,61 @@ package parse
 import (
 	"go/ast"
 	"go/token"
+	"slices"
 )
 
-// prune removes from a file what no signature depends on: function bodies, and the values of variables whose type can be
-// read off. What is left needs a fraction of the imports. The imports themselves stay, for their names.
-func prune(file *ast.File) {
-	for _, decl := range file.Decls {
+// prune returns a file without what no signature depends on: function bodies, and the values of variables whose type can
+// be read off. What is left needs a fraction of the imports. The imports themselves stay, for their names. The file may be
+// somebody else's, and stays as it is.
+func prune(file *ast.File) *ast.File {
+	pruned := *file
+	pruned.Decls = slices.Clone(file.Decls)
+	for i, decl := range pruned.Decls {
 		switch decl := decl.(type) {
 		case *ast.FuncDecl:
-			if decl.Body != nil {
-				decl.Body.List = endless
-			}
+			pruned.Decls[i] = &ast.FuncDecl{Doc: decl.Doc, Recv: decl.Recv, Name: decl.Name, Type: decl.Type, Body: emptied(decl.Body)}
 		case *ast.GenDecl:
 			if decl.Tok != token.VAR {
 				continue
 			}
-			for _, spec := range decl.Specs {
-				pruneVar(spec.(*ast.ValueSpec))
+			without := *decl
+			without.Specs = make([]ast.Spec, len(decl.Specs))
+			for i, spec := range decl.Specs {
+				without.Specs[i] = pruneVar(spec.(*ast.ValueSpec))
 			}
+			pruned.Decls[i] = &without
 		}
 	}
+	return &pruned
 }
 
 // endless stands in for what was in a function body. One that is empty lacks a return statement.
 var endless = []ast.Stmt{&ast.ForStmt{Body: &ast.BlockStmt{}}}
 
-func pruneVar(spec *ast.ValueSpec) {
+func pruneVar(spec *ast.ValueSpec) *ast.ValueSpec {
+	pruned := *spec
 	if spec.Type == nil && len(spec.Values) == 1 && len(spec.Names) == 1 {
-		spec.Type = spelledType(spec.Values[0])
+		pruned.Type = spelledType(spec.Values[0])
 	}
-	if spec.Type != nil {
-		spec.Values = nil
-		return
+	if pruned.Type != nil {
+		pruned.Values = nil
+		return &pruned
 	}
-	for _, value := range spec.Values {
+	pruned.Values = slices.Clone(spec.Values)
+	for i, value := range pruned.Values {
 		if fn, ok := value.(*ast.FuncLit); ok {
-			fn.Body.List = endless
+			pruned.Values[i] = &ast.FuncLit{Type: fn.Type, Body: emptied(fn.Body)}
 		}
 	}
+	return &pruned
+}
+
+// emptied returns a function's body without what it does. A function without a body has none.
+func emptied(body *ast.BlockStmt) *ast.BlockStmt {
+	if body == nil {
+		return nil
+	}
+	return &ast.BlockStmt{Lbrace: body.Lbrace, List: endless, Rbrace: body.Rbrace}
 }
 
 // spelledType returns the type that a value spells out, as in T{...} and &T{...}, or nil.

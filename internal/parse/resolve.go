@@ -129,7 +129,7 @@ func (d *declaration) resolveMethod(m *method) *Method {
 		case l.Exempt:
 			resolved.Exempt = true
 		default:
-			resolved.Limits = append(resolved.Limits, &Limit{Annotation: l.Annotation, Pos: l.pos, Default: !onMethod})
+			resolved.Limits = append(resolved.Limits, &Limit{Annotation: l.Annotation, Pos: l.pos, Default: !onMethod, obstacles: l.obstacles})
 		}
 	}
 	return resolved

@@ -16,6 +16,7 @@ func (r *resolver) syntax(file *sourceFile) {
 	var list scanner.ErrorList
 	switch err := file.parseErr; {
 	case err == nil:
+	case r.parsed[file.path] != nil: // who has parsed it has said so
 	case errors.As(err, &list):
 		for _, e := range list {
 			r.diags = append(r.diags, Diagnostic{Pos: e.Pos, Message: e.Msg})

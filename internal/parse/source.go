@@ -21,10 +21,12 @@ import (
 // Everything is checked from source and without function bodies: that needs no compiled dependencies, and works
 // where those do not compile because a generated file is missing or broken.
 type source struct {
-	fset    *token.FileSet
-	nowhere token.Pos // a position in a file that there is not: the type checker panics at a type without any
-	sizes   types.Sizes
-	slots   chan struct{} // as many as may work at once
+	fset     *token.FileSet
+	nowhere  token.Pos // a position in a file that there is not: the type checker panics at a type without any
+	sizes    types.Sizes
+	readFile func(string) ([]byte, error)
+	parsed   map[string]*ast.File // files that somebody else has parsed, by path
+	slots    chan struct{}        // as many as may work at once
 
 	mu    sync.Mutex
 	files map[string]*sourceFile
@@ -35,6 +37,8 @@ type source struct {
 	reaches map[*packages.Package]bool          // see reachesMarked
 	unsure  map[*packages.Package]bool          // see isUnsure
 	flat    map[*types.Interface]*flatInterface // see flatten
+
+	inherited map[methodKey]*inheritedMethod // of packages without syntax
 }
 
 // checkedPackage is a package with types.
@@ -48,19 +52,19 @@ type checkedPackage struct {
 	failed bool                // there are errors
 }
 
-func newSource(cfg Config, listed *listing) *source {
-	fset := token.NewFileSet()
+func newSource(fset *token.FileSet, sizes types.Sizes, listed *listing) *source {
 	return &source{
-		fset:    fset,
-		nowhere: token.Pos(fset.AddFile("", -1, 0).Base()),
-		sizes:   types.SizesFor("gc", architecture(cfg.Env)),
-		slots:   make(chan struct{}, runtime.GOMAXPROCS(0)),
-		files:   make(map[string]*sourceFile),
-		pkgs:    make(map[*packages.Package]*checkedPackage),
-		listed:  listed,
-		reaches: make(map[*packages.Package]bool),
-		unsure:  make(map[*packages.Package]bool),
-		flat:    make(map[*types.Interface]*flatInterface),
+		fset:     fset,
+		nowhere:  token.Pos(fset.AddFile("", -1, 0).Base()),
+		sizes:    sizes,
+		readFile: os.ReadFile,
+		slots:    make(chan struct{}, runtime.GOMAXPROCS(0)),
+		files:    make(map[string]*sourceFile),
+		pkgs:     make(map[*packages.Package]*checkedPackage),
+		listed:   listed,
+		reaches:  make(map[*packages.Package]bool),
+		unsure:   make(map[*packages.Package]bool),
+		flat:     make(map[*types.Interface]*flatInterface),
 	}
 }
 
@@ -96,7 +100,11 @@ func (s *source) check(p *packages.Package) *checkedPackage {
 	}
 	s.mu.Unlock()
 	c.once.Do(func() {
-		if p.PkgPath == "unsafe" {
+		switch {
+		case p.Types != nil: // somebody else has checked it
+			c.types = p.Types
+			return
+		case p.PkgPath == "unsafe":
 			c.types = types.Unsafe
 			return
 		}
@@ -178,7 +186,7 @@ func (s *source) imported(p *packages.Package, c *checkedPackage, path string) (
 		unused := types.NewPackage(path, imported.Name)
 		unused.MarkComplete()
 		return unused, nil
-	case len(imported.GoFiles) == 0 && imported.PkgPath != "unsafe":
+	case len(imported.GoFiles) == 0 && imported.PkgPath != "unsafe" && imported.Types == nil:
 		if len(imported.Errors) > 0 {
 			return nil, errors.New(imported.Errors[0].Msg)
 		}

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"path"
 	"strconv"
 	"sync"
@@ -50,7 +49,7 @@ func (s *source) read(p *packages.Package, path string) *sourceFile {
 	}
 	s.mu.Unlock()
 	f.readOnce.Do(func() {
-		f.src, f.readErr = os.ReadFile(path)
+		f.src, f.readErr = s.readFile(path)
 		if f.ours {
 			f.generated = isGenerated(path, f.src)
 			f.marked = !f.generated && (f.readErr != nil || mayHaveDirectives(f.src)) // nobody knows what an unreadable file has
@@ -84,7 +83,7 @@ func (s *source) parse(p *packages.Package, path string) *sourceFile {
 			mode |= parser.ParseComments
 		}
 		if f.parseErr = f.readErr; f.parseErr == nil {
-			f.syntax, f.parseErr = parser.ParseFile(s.fset, path, f.src, mode)
+			f.syntax, f.parseErr = s.parseSource(path, f.src, mode)
 		}
 		if f.syntax == nil {
 			f.syntax = &ast.File{Name: ast.NewIdent("_")}
@@ -92,13 +91,23 @@ func (s *source) parse(p *packages.Package, path string) *sourceFile {
 		if f.marked {
 			f.directives = place(s.fset, f)
 		}
-		prune(f.syntax)
+		f.syntax = prune(f.syntax)
 		f.imports = make(map[string]*ast.ImportSpec)
 		for _, spec := range f.syntax.Imports {
 			f.imports[importName(p, spec)] = spec
 		}
 	})
 	return f
+}
+
+// parseSource parses a file, or has one that somebody else has parsed. Whether that one is all that there is to the file,
+// only parsing it again can tell.
+func (s *source) parseSource(path string, src []byte, mode parser.Mode) (*ast.File, error) {
+	if syntax := s.parsed[path]; syntax != nil {
+		_, err := parser.ParseFile(token.NewFileSet(), path, src, parser.SkipObjectResolution)
+		return syntax, err
+	}
+	return parser.ParseFile(s.fset, path, src, mode)
 }
 
 // importName returns the name by which a file of the package refers to an import.

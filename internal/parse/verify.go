@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -16,8 +17,9 @@ import (
 // Stubs are sources by import path: they stand for packages that generated files import and the package does not depend
 // on, so that nothing more is loaded. A stub declares what generated files use and no more.
 //
-// Errors that something else may be to blame for are not returned: there are none if the package itself or one that it
-// depends on has errors or imports C, or if the package depends on a version of a stub's package that lacks something.
+// Errors that something else may be to blame for are not returned. But for names that are taken, there are none if the
+// package itself or one that it depends on has errors or imports C, if a generated file imports what is neither known nor
+// a stub, or if the package depends on a version of a stub's package that lacks something.
 func (p *Package) Verify(generated map[*File]*ast.File, stubs map[string]string) []types.Error {
 	if len(generated) == 0 {
 		return nil // the package may not have been type-checked
@@ -30,17 +32,16 @@ func (p *Package) Verify(generated map[*File]*ast.File, stubs map[string]string)
 		needed:  make(map[string]*types.Package),
 		unclear: usesC(p.checked),
 	}
-	for _, f := range p.Files { // in order
-		if generated[f] != nil {
-			v.generated = append(v.generated, generated[f])
-		}
+	files := slices.DeleteFunc(slices.Clone(p.Files), func(f *File) bool { return generated[f] == nil }) // in order
+	for _, f := range files {
+		v.generated = append(v.generated, generated[f])
 	}
 	v.depend(p.checked)
 	if !v.canImport() {
 		return nil
 	}
-	for f, syntax := range generated {
-		v.checkNames(f, syntax)
+	for _, f := range files {
+		v.checkNames(f, generated[f])
 	}
 	if v.unclear || len(v.errs) > 0 {
 		return v.errs
@@ -67,14 +68,14 @@ type verification struct {
 	unclear   bool                      // there are other errors, or may be
 }
 
-// checkNames reports names that a generated file declares or imports and must not, be it in another build. The type
-// checker would report them in the file that has the same name.
+// checkNames reports names that a generated file declares or imports and must not, be it for another build. The type
+// checker would report them where the package has the same name.
 func (v *verification) checkNames(f *File, generated *ast.File) {
 	names := make(map[string]token.Pos)
 	declared(generated, names)
-	for name, pos := range names {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if _, taken := f.Taken(name); taken {
-			v.errs = append(v.errs, types.Error{Fset: v.fset, Pos: pos, Msg: name + " is declared by the package"})
+			v.taken(name, names[name])
 		}
 	}
 	for _, spec := range generated.Imports {
@@ -85,9 +86,13 @@ func (v *verification) checkNames(f *File, generated *ast.File) {
 			name = pkg.Name()
 		}
 		if _, taken := f.Package.Names[name]; taken {
-			v.errs = append(v.errs, types.Error{Fset: v.fset, Pos: spec.Pos(), Msg: name + " is declared by the package"})
+			v.taken(name, spec.Pos())
 		}
 	}
+}
+
+func (v *verification) taken(name string, pos token.Pos) {
+	v.errs = append(v.errs, types.Error{Fset: v.fset, Pos: pos, Msg: name + " is declared by the package"})
 }
 
 // depend finds out what the declarations of a package depend on. All of it has been checked before.

@@ -35,6 +35,7 @@ func TestGeneratorAndRuntimeDoNotImportEachOther(t *testing.T) {
 	tests := []struct{ pkg, avoids string }{
 		{"cmd/ratelimitgen", "runtime"},
 		{"cmd/ratelimitgen", "lua"},
+		{"vet", "runtime"},
 		{"runtime", "annotations"},
 		{"runtime", "internal"},
 		{"runtime/memlimit", "lua"},

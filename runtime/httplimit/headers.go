@@ -42,6 +42,9 @@ func (rec *record) Record(method string, outcomes []ratelimit.Outcome) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	for _, o := range outcomes {
+		if o.Shadow { // nobody's business yet
+			continue
+		}
 		if i := rec.find(method, &o); i >= 0 {
 			rec.outcomes[i] = ratelimit.MostExhausted([]ratelimit.Outcome{rec.outcomes[i], o})
 			continue

@@ -77,6 +77,15 @@ func TestFieldsOfSlots(t *testing.T) {
 	expect(t, res.header, "X-RateLimit-Remaining", "1")
 }
 
+func TestShadowsAreNotShown(t *testing.T) {
+	rule := perSecond
+	rule.Mode = ratelimit.Shadow
+	h := httplimit.Middleware(httplimit.AllLimits())(limited(newGuard(t, &fakeStore{}, "", rule)))
+	res := serve(h, request(peer, nil))
+	expect(t, res.header, "RateLimit-Policy", "")
+	expect(t, res.header, "RateLimit", "")
+}
+
 func TestAllLimitsListsHandWrittenCalls(t *testing.T) {
 	limiter, err := ratelimit.New(&fakeStore{})
 	if err != nil {

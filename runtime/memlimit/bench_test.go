@@ -2,7 +2,9 @@ package memlimit
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strconv"
 	"sync"
@@ -12,26 +14,28 @@ import (
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
 
+// benchmarkLimits admit whatever a benchmark takes.
+var benchmarkLimits = []struct {
+	name  string
+	limit ratelimit.Limit
+}{
+	{"token-bucket", ratelimit.Limit{Count: 1000, Period: time.Hour, Burst: 500_000_000}},
+	{"fixed-window", ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 1_000_000_000, Period: time.Hour}},
+	{"sliding-log", ratelimit.Limit{Algorithm: ratelimit.SlidingLog, Count: 1_000_000_000, Period: time.Hour}},
+	{"sliding-window", ratelimit.Limit{Algorithm: ratelimit.SlidingWindow, Count: 1_000_000_000, Period: time.Hour}},
+	{"leaky-bucket", ratelimit.Limit{Algorithm: ratelimit.LeakyBucket, Count: 1000, Period: time.Hour, Burst: 500_000_000}},
+	{"concurrency", ratelimit.Limit{Algorithm: ratelimit.Concurrency, Count: 1, Period: time.Hour}},
+}
+
 // BenchmarkTake models a decision whose key is at hand, on one hot key and on many in random order. All are allowed. Of
 // concurrency it is a holder that takes again what it has.
 func BenchmarkTake(b *testing.B) {
-	limits := []struct {
-		name  string
-		limit ratelimit.Limit
-	}{
-		{"token-bucket", ratelimit.Limit{Count: 1000, Period: time.Hour, Burst: 500_000_000}},
-		{"fixed-window", ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 1_000_000_000, Period: time.Hour}},
-		{"sliding-log", ratelimit.Limit{Algorithm: ratelimit.SlidingLog, Count: 1_000_000_000, Period: time.Hour}},
-		{"sliding-window", ratelimit.Limit{Algorithm: ratelimit.SlidingWindow, Count: 1_000_000_000, Period: time.Hour}},
-		{"leaky-bucket", ratelimit.Limit{Algorithm: ratelimit.LeakyBucket, Count: 1000, Period: time.Hour, Burst: 500_000_000}},
-		{"concurrency", ratelimit.Limit{Algorithm: ratelimit.Concurrency, Count: 1, Period: time.Hour}},
-	}
-	for _, l := range limits {
+	for _, l := range benchmarkLimits {
 		for _, keys := range []int{1, 100_000} {
 			b.Run(l.name+"/keys="+strconv.Itoa(keys), func(b *testing.B) { benchmarkTake(b, l.limit, keys) })
 		}
 	}
-	b.Run("token-bucket/max/keys=100000", func(b *testing.B) { benchmarkTake(b, limits[0].limit, 100_000, MaxKeys(200_000)) })
+	b.Run("token-bucket/max/keys=100000", func(b *testing.B) { benchmarkTake(b, benchmarkLimits[0].limit, 100_000, MaxKeys(200_000)) })
 }
 
 func benchmarkTake(b *testing.B, limit ratelimit.Limit, keys int, opts ...Option) {
@@ -155,4 +159,44 @@ func BenchmarkWhileSweeping(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkMemory measures what a bucket takes whose key has 20 bytes, with its share of all that the store keeps: with
+// one unit used, and of a log and a concurrency limit with more.
+func BenchmarkMemory(b *testing.B) {
+	for _, l := range benchmarkLimits {
+		b.Run(l.name, func(b *testing.B) { benchmarkMemory(b, l.limit, 200_000, 1) })
+	}
+	b.Run("token-bucket/max", func(b *testing.B) { benchmarkMemory(b, benchmarkLimits[0].limit, 200_000, 1, MaxKeys(250_000)) })
+	for _, calls := range []int{100, 1000} {
+		log := ratelimit.Limit{Algorithm: ratelimit.SlidingLog, Count: 1000, Period: time.Hour}
+		b.Run(fmt.Sprintf("sliding-log/calls=%d", calls), func(b *testing.B) { benchmarkMemory(b, log, 200_000/calls, calls) })
+		slots := ratelimit.Limit{Algorithm: ratelimit.Concurrency, Count: 1000, Period: time.Hour}
+		b.Run(fmt.Sprintf("concurrency/holders=%d", calls), func(b *testing.B) { benchmarkMemory(b, slots, 200_000/calls, calls) })
+	}
+}
+
+func benchmarkMemory(b *testing.B, limit ratelimit.Limit, keys, calls int, opts ...Option) {
+	var bytes int64
+	for b.Loop() {
+		before := heapSize()
+		store, results := New(opts...), make([]ratelimit.Result, 1)
+		for i := range calls {
+			start := time.Now()
+			for k := range keys {
+				charges := []ratelimit.Charge{{Key: fmt.Appendf(nil, "user:%015d", k), Name: "1h", Limit: limit, Cost: 1, Holder: fmt.Sprintf("%026d", i)}}
+				if err := store.Take(b.Context(), charges, results); err != nil || !results[0].Allowed {
+					b.Fatal(err, results[0])
+				}
+			}
+			for time.Since(start) < 2*time.Microsecond { // no two calls of a key at the same time
+				runtime.Gosched()
+			}
+		}
+		bytes = heapSize() - before
+		if n := store.Len(); n != keys {
+			b.Fatalf("%d buckets: want %d", n, keys)
+		}
+	}
+	b.ReportMetric(float64(bytes)/float64(keys), "B/key")
 }

@@ -24,3 +24,29 @@ func ExampleNew() {
 	// true 0 <nil>
 	// false 0 <nil>
 }
+
+func ExampleMaxKeys() {
+	store := memlimit.New(memlimit.MaxKeys(1000))
+	limiter, err := ratelimit.New(store)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	allow := func(key string) ratelimit.Result {
+		result, err := limiter.Allow(context.Background(), key, ratelimit.Limit{Count: 2, Period: time.Hour})
+		if err != nil {
+			fmt.Println(err)
+		}
+		return result
+	}
+	allow("alice")
+	allow("alice") // and so has nothing left
+	for i := range 5000 {
+		allow(fmt.Sprint("made up ", i))
+	}
+	fmt.Println(store.Len(), "buckets,", store.Evicted(), "forgotten")
+	fmt.Println("alice allowed:", allow("alice").Allowed)
+	// Output:
+	// 1000 buckets, 4001 forgotten
+	// alice allowed: false
+}

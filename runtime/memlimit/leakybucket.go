@@ -5,8 +5,8 @@ package memlimit
 // part what was added for that, in 1/count of a microsecond. With another limit the bucket drains at the same time as
 // before, and holds what drains until then.
 
-// drained returns a leaky bucket as a token bucket that was refilled until now, and whether it would hold more than its
-// capacity, which was lowered since, and what waits above that; it then holds as much as it can.
+// drained returns a leaky bucket as a token bucket that was refilled until now, and whether it would hold more than it
+// can, since its capacity was lowered; it then holds as much as it can.
 func (b bucket) drained(now int64, l *limit) (_ bucket, over bool) {
 	due := b.mark - now
 	if due <= 0 {

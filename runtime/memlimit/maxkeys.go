@@ -15,17 +15,17 @@ const (
 )
 
 // MaxKeys bounds the number of buckets that the Store keeps: [Store.Len] is n at most, at any time. Without it there are
-// as many as keys are in use, and so no end of them where callers can make keys up. Leave room for all that are in honest
-// use, a bucket for each limit of each.
+// as many as keys are in use, of which there is no end where callers can make them up. Choose n well above the number of
+// honest keys, each with a bucket for each of its limits.
 //
-// When a new bucket needs the place of another, one that is as new goes first, always: to forget it changes nothing. Only
-// if there is none, one that still counts is forgotten, and whoever it is of begins anew: the least recently used of those
-// whose last call left something; if there is none either, of those that hold callers back; and last, of those of
-// [ratelimit.Concurrency] with slots that are held, which are then lost. [Store.Evicted] counts them.
+// A new bucket that finds no room takes the place of another. One that is as new is forgotten first, always, since that
+// changes nothing. Only if there is none, one that still counts is forgotten: the least recently used of those whose last
+// call left something; if there is none of these, of those that hold callers back; and only then of those of
+// [ratelimit.Concurrency] whose slots are held, and so lost. [Store.Evicted] counts the buckets that still counted.
 //
-// Buckets are spread over up to 64 parts, which share n equally, 1024 or more each, and of which each forgets its own:
-// below 2048 there is only one. All buckets of a call must find room in one part, or the call is an error that matches
-// [ratelimit.ErrMisconfigured]. With n below 1 this is so for each call.
+// The buckets are spread over up to 64 parts with equal shares of n, of at least 1024, and each part forgets its own. With n
+// below 2048 there is one part. The buckets of a call must find room together in any part, or the call is an error that
+// matches [ratelimit.ErrMisconfigured]; with n below 1 that is every call.
 func MaxKeys(n int) Option {
 	return optionFunc(func(s *Store) { s.maxKeys = max(0, n) })
 }
@@ -54,20 +54,17 @@ func shardsFor(maxKeys int) int {
 
 // divide gives each shard its share of the room.
 func (s *Store) divide() {
-	share, more := s.maxKeys/len(s.shards), s.maxKeys%len(s.shards)
+	more := s.maxKeys % len(s.shards)
 	for i := range s.shards {
 		if i < more {
-			s.shards[i].room = newRoom(share + 1)
+			s.shards[i].room = newRoom(s.share + 1)
 		} else {
-			s.shards[i].room = newRoom(share)
+			s.shards[i].room = newRoom(s.share)
 		}
 	}
 }
 
-// fits returns an error unless there is room for the buckets of one call, wherever they lie.
-func (s *Store) fits(charges []ratelimit.Charge) error {
-	if share := s.maxKeys / len(s.shards); len(charges) > share {
-		return fmt.Errorf("memlimit: %w: MaxKeys leaves room for %d of the %d buckets of a call", ratelimit.ErrMisconfigured, share, len(charges))
-	}
-	return nil
+// noRoom is the error of a call for whose buckets there may not be room, depending on where they lie.
+func (s *Store) noRoom(charges []ratelimit.Charge) error {
+	return fmt.Errorf("memlimit: %w: MaxKeys leaves room for %d of the %d buckets of a call", ratelimit.ErrMisconfigured, s.share, len(charges))
 }

@@ -3,8 +3,10 @@ package memlimit
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -214,7 +216,7 @@ func TestSharesAddUp(t *testing.T) {
 
 // P05: one-time keys neither pile up nor let a caller who is limited begin anew.
 func TestMaxKeysHoldsAgainstOneTimeKeys(t *testing.T) {
-	const most, calls = 10_000, 1_000_000
+	const most, calls = 10_000, 200_000
 	store := New(MaxKeys(most))
 	before := heapSize()
 	hot, charges := one("hot", perHour, 1), one("", perHour, 1)
@@ -242,5 +244,52 @@ func TestMaxKeysHoldsAgainstOneTimeKeys(t *testing.T) {
 	}
 	if size := heapSize() - before; size > 512*most {
 		t.Errorf("%d bytes: want at most 512 a bucket", size)
+	}
+}
+
+// P05: Len is not above the most for a moment, whatever goes on.
+func TestMaxKeysHoldsForConcurrentCalls(t *testing.T) {
+	const most = 3000 // two shards
+	store := New(MaxKeys(most))
+	var calls, all sync.WaitGroup
+	done := make(chan struct{})
+	for g := range uint64(4) {
+		calls.Go(func() {
+			random := rand.New(rand.NewPCG(g, 0))
+			results := make([]ratelimit.Result, 3)
+			for range 5_000 {
+				var charges []ratelimit.Charge
+				for i := range results {
+					charges = append(charges, one(fmt.Sprint(i, " ", random.IntN(5000)), oneHour, 1)...)
+				}
+				if err := store.Take(t.Context(), charges, results); err != nil {
+					t.Error(err)
+				}
+				if err := store.Refund(t.Context(), charges[:1]); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Go(func() {
+		for {
+			if n := store.Len(); n > most {
+				t.Errorf("%d buckets: want at most %d", n, most)
+			}
+			select {
+			case <-done:
+				return
+			default:
+			}
+		}
+	})
+	calls.Wait()
+	close(done)
+	all.Wait()
+	for i := range store.shards {
+		checkRoom(t, &store.shards[i])
+	}
+	if store.Evicted() == 0 {
+		t.Error("none was evicted: want some, or nothing is tested")
 	}
 }

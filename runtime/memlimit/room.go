@@ -42,6 +42,13 @@ func newRoom(size int) *room {
 	return r
 }
 
+// rank makes the bucket the most recently used of its standing.
+func (v *visit) rank() {
+	if v.index >= 0 {
+		v.shard.room.touch(v.index, v.standing(), v.shard.entries[v.index].expires)
+	}
+}
+
 // standing returns how the bucket was left by the call.
 func (v *visit) standing() standing {
 	switch {

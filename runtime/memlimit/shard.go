@@ -36,8 +36,8 @@ type visit struct {
 	start, end int // of the bucket's name in the names of the call
 	limit      limit
 	index      int32  // of the entry, or -1 if there is none
-	bucket     bucket // as it stands at the time of the call
 	over       bool   // see bucket.at
+	bucket     bucket // as it stands at the time of the call
 	retry      int64  // see bucket.decide
 	delay      int64  // see bucket.decide
 	reset      int64  // see bucket.reset
@@ -70,9 +70,6 @@ func (v *visit) refund(now int64) (held bool) {
 	return held
 }
 
-// settle works out when the bucket, as it now stands, is as new.
-func (v *visit) settle(now int64) { v.reset = v.bucket.reset(now, &v.limit) }
-
 // save keeps the bucket as it now stands, until it is as new.
 func (v *visit) save(now int64) {
 	e := &v.shard.entries[v.index]
@@ -87,10 +84,10 @@ func (v *visit) extend(now int64) {
 	}
 }
 
-// touch says that the bucket was used.
+// touch notes that the bucket was used, and how it was left, where that matters.
 func (v *visit) touch() {
-	if s := v.shard; s.room != nil && v.index >= 0 {
-		s.room.touch(v.index, v.standing(), s.entries[v.index].expires)
+	if v.shard.room != nil {
+		v.rank()
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math/bits"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -36,6 +37,7 @@ type Store struct {
 	epoch   int64 // base in microseconds since 1970
 	seed    maphash.Seed
 	maxKeys int           // the most buckets, or unlimited
+	share   int           // the least of it that a shard has
 	swept   atomic.Uint32 // counts the shards that were swept
 	shards  []shard       // their number is a power of two
 }
@@ -60,6 +62,7 @@ func New(opts ...Option) *Store {
 		opt.apply(s)
 	}
 	s.shards = make([]shard, shardsFor(s.maxKeys))
+	s.share = s.maxKeys / len(s.shards)
 	for i := range s.shards {
 		s.shards[i].index = make(map[string]int32)
 	}
@@ -72,8 +75,11 @@ func New(opts ...Option) *Store {
 // Take implements [ratelimit.Store]. Besides the errors of [ratelimit.CheckDecision] and [ratelimit.CheckHolders] it
 // returns only that of ctx.
 func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
-	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results), ratelimit.CheckHolders(charges), s.fits(charges)); err != nil {
+	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results), ratelimit.CheckHolders(charges)); err != nil {
 		return err
+	}
+	if len(charges) > s.share {
+		return s.noRoom(charges)
 	}
 	var array [inline]visit
 	var bytes [inlineNames]byte
@@ -92,7 +98,7 @@ func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []
 		if take {
 			v.bucket = v.bucket.charged(v.charge, now, &v.limit)
 		}
-		v.settle(now)
+		v.reset = v.bucket.reset(now, &v.limit)
 		results[i] = v.result()
 		switch {
 		case take && v.index < 0:
@@ -114,8 +120,11 @@ func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []
 
 // Peek implements [ratelimit.Store]. Besides the error of [ratelimit.CheckDecision] it returns only that of ctx.
 func (s *Store) Peek(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
-	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results), s.fits(charges)); err != nil {
+	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results)); err != nil {
 		return err
+	}
+	if len(charges) > s.share {
+		return s.noRoom(charges)
 	}
 	var array [inline]visit
 	var bytes [inlineNames]byte
@@ -124,7 +133,7 @@ func (s *Store) Peek(ctx context.Context, charges []ratelimit.Charge, results []
 	for i := range visits {
 		v := &visits[i]
 		v.decide(names, now)
-		v.settle(now)
+		v.reset = v.bucket.reset(now, &v.limit)
 		results[i] = v.result()
 	}
 	s.unlock(shards, now)
@@ -152,7 +161,7 @@ func (s *Store) Refund(ctx context.Context, charges []ratelimit.Charge) error {
 			lost = v.charge
 		}
 		if v.bucket.used > 0 {
-			v.settle(now)
+			v.reset = v.bucket.reset(now, &v.limit)
 			v.save(now)
 			v.touch()
 		} else {
@@ -181,7 +190,7 @@ func (s *Store) Renew(ctx context.Context, charges []ratelimit.Charge, held []bo
 		held[i] = v.bucket.held(v.charge.Holder, v.charge.Cost) == v.charge.Cost
 		if held[i] && v.charge.Cost > 0 {
 			v.bucket = v.bucket.charged(v.charge, now, &v.limit)
-			v.settle(now)
+			v.reset = v.bucket.reset(now, &v.limit)
 			v.save(now)
 			v.touch()
 		}
@@ -226,19 +235,22 @@ const (
 	inlineNames = 128
 )
 
-// plan appends a visit for each charge, and the buckets' names to names, and returns the set of their shards.
+// plan returns a visit for each charge, appended to visits, which is empty and zero, the buckets' names, appended to
+// names, and the set of their shards.
 func (s *Store) plan(charges []ratelimit.Charge, visits []visit, names []byte) ([]visit, []byte, uint64) {
 	var shards uint64
+	visits = slices.Grow(visits, len(charges))[:len(charges)]
 	for i := range charges {
-		c := &charges[i]
-		start := len(names)
+		c, v := &charges[i], &visits[i]
+		v.start = len(names)
 		names = append(names, byte(c.Limit.Algorithm))
 		names = binary.AppendUvarint(names, uint64(len(c.Name)))
 		names = append(names, c.Name...)
 		names = append(names, c.Key...)
-		n := maphash.Bytes(s.seed, names[start:]) & uint64(len(s.shards)-1)
+		v.end = len(names)
+		n := maphash.Bytes(s.seed, names[v.start:]) & uint64(len(s.shards)-1)
 		shards |= 1 << n
-		visits = append(visits, visit{charge: c, shard: &s.shards[n], start: start, end: len(names), limit: limitOf(c)})
+		v.charge, v.shard, v.limit = c, &s.shards[n], limitOf(c)
 	}
 	return visits, names, shards
 }

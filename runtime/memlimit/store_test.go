@@ -245,11 +245,18 @@ func TestExtremesDoNotOverflow(t *testing.T) {
 		{Algorithm: ratelimit.SlidingWindow, Count: 1, Period: 87600 * time.Hour},
 		{Algorithm: ratelimit.SlidingWindow, Count: 1, Period: time.Millisecond},
 		{Algorithm: ratelimit.SlidingWindow, Count: 1_000_000_000, Period: 87600 * time.Hour},
+		{Algorithm: ratelimit.SlidingLog, Count: 1, Period: 87600 * time.Hour},
+		{Algorithm: ratelimit.SlidingLog, Count: 1, Period: time.Millisecond},
+		{Algorithm: ratelimit.SlidingLog, Count: 1_000_000_000, Period: 87600 * time.Hour},
+		{Algorithm: ratelimit.Concurrency, Count: 1, Period: 87600 * time.Hour},
+		{Algorithm: ratelimit.Concurrency, Count: 1_000_000_000, Period: time.Millisecond},
+		{Algorithm: ratelimit.Concurrency, Count: 1_000_000_000, Period: 87600 * time.Hour},
 	}
 	for _, limit := range limits {
 		synctest.Test(t, func(t *testing.T) {
 			store := New()
 			full := one("key", limit, limit.Capacity())
+			full[0].Holder = "a"
 			if r := take(t, store, full); !r.Allowed || r.ResetAfter <= 0 || r.ResetAfter > century {
 				t.Errorf("%+v: %+v", limit, r)
 			}
@@ -258,7 +265,9 @@ func TestExtremesDoNotOverflow(t *testing.T) {
 				if other.Algorithm != limit.Algorithm {
 					continue
 				}
-				if r := take(t, store, one("key", other, other.Capacity())); r.Allowed || r.RetryAfter <= 0 || r.RetryAfter > century+87600*time.Hour {
+				charges := one("key", other, other.Capacity())
+				charges[0].Holder = "b"
+				if r := take(t, store, charges); r.Allowed || r.RetryAfter <= 0 || r.RetryAfter > century+87600*time.Hour {
 					t.Errorf("%+v after %+v: %+v", other, limit, r)
 				}
 			}

@@ -97,18 +97,60 @@ func TestWaiterGivesItsTurnBack(t *testing.T) {
 
 // More is out than calls with this wait could have taken: the bucket believes as much as those could.
 func TestDebtBeyondTheWaitIsNotBelieved(t *testing.T) {
-	for name, limit := range fivePerSecond {
+	interval := ratelimit.Limit{Count: 5, Period: time.Second, Refill: ratelimit.Interval}
+	for _, test := range []struct {
+		limit                ratelimit.Limit
+		patient, impatient   time.Duration // RetryAfter with a wait of a second, and with none
+		reset, impatientLeft time.Duration // ResetAfter
+	}{
+		{fivePerSecond["greedy token bucket"], 400 * ms, 200 * ms, 1400 * ms, 200 * ms}, // 1 + 6 units, and 1
+		{fivePerSecond["leaky bucket"], 400 * ms, 200 * ms, 1400 * ms, 200 * ms},
+		{interval, 2 * time.Second, time.Second, 3 * time.Second, time.Second}, // 5 + 10 units, and 5
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			store := New()
 			for range 100 {
-				take(t, store, patient(limit, 1, time.Minute))
+				take(t, store, patient(test.limit, 1, time.Minute))
 			}
-			if r := take(t, store, patient(limit, 1, time.Second)); r.Allowed || r.RetryAfter != 400*ms || r.ResetAfter != 1400*ms {
-				t.Errorf("%s: %+v: want 1 + 6 units out", name, r)
+			if r := take(t, store, patient(test.limit, 1, time.Second)); r.Allowed || r.RetryAfter != test.patient || r.ResetAfter != test.reset {
+				t.Errorf("%+v: %+v: want %v, %v", test.limit, r, test.patient, test.reset)
 			}
-			if r := take(t, store, one("key", limit, 1)); r.Allowed || r.RetryAfter != 200*ms || r.ResetAfter != 200*ms {
-				t.Errorf("%s: %+v: want no debt", name, r)
+			if r := take(t, store, one("key", test.limit, 1)); r.Allowed || r.RetryAfter != test.impatient || r.ResetAfter != test.impatientLeft {
+				t.Errorf("%+v: %+v: want no debt", test.limit, r)
 			}
 		})
+	}
+}
+
+// The longest waits and the highest debts, each on what each other of its algorithm left.
+func TestExtremesOfWaitingDoNotOverflow(t *testing.T) {
+	const years = 130 * 365 * 24 * time.Hour // a hundred to fill, ten of waiting, and a period
+	limits := []ratelimit.Charge{
+		{Limit: ratelimit.Limit{Count: 1, Period: 87600 * time.Hour, Burst: 10}, Wait: 87600 * time.Hour},
+		{Limit: ratelimit.Limit{Count: 1, Period: ms, Burst: 1_000_000_000}, Wait: 1_000_000 * time.Second},
+		{Limit: ratelimit.Limit{Count: 1_000_000_000, Period: 1000 * time.Second}, Wait: 1000 * time.Second},
+		{Limit: ratelimit.Limit{Count: 1_000_000_000, Period: 87600 * time.Hour}, Wait: 5 * time.Hour},
+	}
+	for _, change := range []func(*ratelimit.Limit){
+		func(*ratelimit.Limit) {},
+		func(l *ratelimit.Limit) { l.Refill = ratelimit.Interval },
+		func(l *ratelimit.Limit) { l.Algorithm = ratelimit.LeakyBucket },
+	} {
+		for _, c := range limits {
+			for _, d := range limits {
+				change(&c.Limit)
+				change(&d.Limit)
+				store := New()
+				for i, p := range []ratelimit.Charge{c, c, c, d, d, c} {
+					r := take(t, store, patient(p.Limit, p.Limit.Capacity(), p.Wait))
+					if i == 0 && !r.Allowed || r.Delay < 0 || r.Delay > p.Wait || r.RetryAfter < 0 || r.RetryAfter > years || r.ResetAfter <= 0 || r.ResetAfter > years {
+						t.Errorf("%+v after %+v, call %d: %+v", d, c, i, r)
+					}
+					back := patient(p.Limit, 1, p.Wait)
+					back[0].Delay = r.Delay
+					refund(t, store, back)
+				}
+			}
+		}
 	}
 }

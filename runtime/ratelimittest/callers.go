@@ -104,7 +104,11 @@ func manyReleases(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
 
 // R21
 func resetRace(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
-	for _, limit := range []ratelimit.Limit{tokens(5, time.Minute), record(5, time.Minute), slots(5, time.Minute)} {
+	limits := []ratelimit.Limit{
+		tokens(5, time.Minute), window(5, time.Minute), record(5, time.Minute), slide(5, time.Minute), leak(5, time.Minute, 0),
+		slots(5, time.Minute),
+	}
+	for _, limit := range limits {
 		var wg sync.WaitGroup
 		for i := range 50 {
 			wg.Go(func() {

@@ -14,6 +14,7 @@ var calls = []struct {
 	run  Test
 }{
 	{"several limits are charged all or not at all", allOrNothing},
+	{"limits of different periods", severalPeriods},
 	{"limits of all kinds are charged all or not at all", mixedLimits},
 	{"a call waits for its turn at all limits, or at none", waitingTogether},
 	{"a bucket that refuses leaves the charge of the others untaken", sharedBucket},
@@ -75,6 +76,9 @@ func resets(t *testing.T, store ratelimit.Store, _ func(time.Duration)) {
 	for _, c := range charges {
 		c.Cost = 1
 		expect(t, store, "peek", c, ratelimit.Result{Allowed: true, Limit: 5, Remaining: 5})
+		if result, err := call(t, store, "take", c); err != nil || !result.Allowed || result.Remaining != 4 {
+			t.Errorf("%v: %s, error %v: want the first of five", c.Limit.Algorithm, show(result), err)
+		}
 	}
 }
 

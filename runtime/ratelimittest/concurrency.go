@@ -1,13 +1,24 @@
 package ratelimittest
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // concurrencyLimits are the answers of a concurrency limit.
 func concurrencyLimits() []testCase {
 	return []testCase{
 		{
 			// R43
-			name:  "slots: the last one is had",
+			name:  "slots: the last permitted call is permitted",
+			limit: slots(10, 10*s),
+			steps: join(
+				times(10, 0, 0, func(st step, i int64) step { return st.by(fmt.Sprint(i)).allowed(9-i, 10*s) }),
+				[]step{take(0, 1).by("another").refused(0, 10*s, 10*s)},
+			),
+		},
+		{
+			name:  "slots: one that is given back is had by the next",
 			limit: slots(3, 10*s),
 			steps: []step{
 				take(0, 1).by("A").allowed(2, 10*s),

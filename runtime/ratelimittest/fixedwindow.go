@@ -1,6 +1,9 @@
 package ratelimittest
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // fixedWindows are the answers of a fixed window.
 func fixedWindows() []testCase {
@@ -73,9 +76,15 @@ func fixedWindows() []testCase {
 		},
 		{
 			// R26 (a)
-			name:     "window is not renewed by calls",
-			limit:    window(5, 60*s),
-			steps:    outcomes(0, 10*s, strings.Repeat("111110", 10)),
+			name:  "window is not renewed by calls",
+			limit: window(5, 60*s),
+			steps: times(60, 0, 10*s, func(st step, i int64) step {
+				end := 60*s - time.Duration(i%6)*10*s
+				if i%6 == 5 {
+					return st.refused(0, end, end)
+				}
+				return st.allowed(4-i%6, end)
+			}),
 			admitted: 50,
 		},
 		{

@@ -19,7 +19,9 @@ func saturation(t *testing.T, store ratelimit.Store, advance func(time.Duration)
 		admitted int64
 	}{
 		{999, time.Second, 1000},
+		{1000, time.Second / 10, 101},
 		{1001, time.Second, 1002},
+		{1500, time.Second / 10, 151},
 		{3000, time.Second / 5, 601},
 		{27_000, time.Second / 50, 541},
 		{999_983, time.Second / 1000, 1000}, // one each 1.000017 µs

@@ -191,7 +191,7 @@ func tokenBuckets() []testCase {
 			),
 		},
 	}...)
-	for _, n := range []int64{1, 2, 10} {
+	for n := int64(1); n <= 10; n++ {
 		cases = append(cases, testCase{
 			// R13, R43
 			name:  fmt.Sprintf("burst %d admits as many at once", n),

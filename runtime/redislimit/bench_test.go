@@ -79,6 +79,7 @@ func BenchmarkMemory(b *testing.B) {
 		{"fixed-window", ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 1000, Period: time.Minute}, 10},
 		{"sliding-window", ratelimit.Limit{Algorithm: ratelimit.SlidingWindow, Count: 1000, Period: time.Minute}, 10},
 		{"leaky-bucket", ratelimit.Limit{Algorithm: ratelimit.LeakyBucket, Count: 1000, Period: time.Minute}, 10},
+		{"leaky-bucket/thirds", ratelimit.Limit{Algorithm: ratelimit.LeakyBucket, Count: 900, Period: time.Minute}, 10},
 		{"sliding-log/calls=1", ratelimit.Limit{Algorithm: ratelimit.SlidingLog, Count: 1000, Period: time.Minute}, 1},
 		{"sliding-log/calls=100", ratelimit.Limit{Algorithm: ratelimit.SlidingLog, Count: 1000, Period: time.Minute}, 100},
 		{"sliding-log/calls=1000", ratelimit.Limit{Algorithm: ratelimit.SlidingLog, Count: 1000, Period: time.Minute}, 1000},

@@ -141,7 +141,8 @@ type watched struct {
 	server *mini
 }
 
-// slack is what a key may live longer than its bucket needs, and must live longer at least by a millisecond.
+// R05, R06, R08, R09: slack is what a key may live longer than its bucket needs, and must live longer at least by a
+// millisecond, whatever call it was written by.
 const slack = 3 * time.Millisecond
 
 func (w *watched) Take(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {

@@ -148,16 +148,18 @@ func TestMasterEnds(t *testing.T) {
 	client := clusterClient(t, options)
 	store, _ := clocked(t, client)
 	lost := options.Addrs[0]
-	var onLost, onOther string
-	for i := 0; onLost == "" || onOther == ""; i++ {
+	var onLost, onOther []string
+	for i := range 300 {
 		key := fmt.Sprint(i)
 		if masterOf(t, client, keyOf(tb(key, 1)[0])).Options().Addr == lost {
-			onLost = key
+			onLost = append(onLost, key)
 		} else {
-			onOther = key
+			onOther = append(onOther, key)
 		}
 	}
-	charges, results := append(tb(onOther, 1), tb(onLost, 1)...), make([]ratelimit.Result, 2)
+	charges, results := append(tb(onOther[0], 1), tb(onLost[0], 1)...), make([]ratelimit.Result, 2)
+	lease := cc(onOther[1], 1, "holder")
+	take(t, store, lease)
 	if err := store.Take(t.Context(), charges, results); err != nil {
 		t.Fatal(err)
 	}
@@ -179,8 +181,22 @@ func TestMasterEnds(t *testing.T) {
 	if err := store.Take(t.Context(), charges, results); err == nil || !strings.Contains(err.Error(), keyOf(charges[1])) {
 		t.Errorf("error %v: want one that names %s", err, keyOf(charges[1]))
 	}
-	if r := take(t, store, tb(onOther, 0)); r.Remaining != 4 {
+	if r := take(t, store, tb(onOther[0], 0)); r.Remaining != 4 {
 		t.Errorf("of the other key %d remain: want 4", r.Remaining)
+	}
+
+	// Leases on other nodes must not end because those on the lost one cannot be renewed.
+	var leases []ratelimit.Charge
+	for _, key := range onLost {
+		leases = append(leases, cc(key, 1, "holder")...)
+	}
+	leases = append(leases, lease...)
+	held, start := make([]bool, len(leases)), time.Now()
+	if err := store.Renew(t.Context(), leases, held); err == nil || !held[len(held)-1] {
+		t.Errorf("renewal: error %v, held %v: want an error, and the last lease held", err, held)
+	}
+	if d := time.Since(start); d > 3*time.Second {
+		t.Errorf("the renewal took %v: want 3 s at most", d)
 	}
 
 	if err := replica.Do(t.Context(), "cluster", "failover", "takeover").Err(); err != nil {

@@ -3,7 +3,6 @@ package redislimit_test
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -101,6 +100,12 @@ func TestWhatLeasesHold(t *testing.T) {
 			{0, "refund", "ann", 1, "3 ann@30000000, 2 ann@31000000", lease},
 			{0, "gone", "ann", 3, "3 ann@30000000, 2 ann@31000000", 0},
 			{0, "refund", "ann", 100, "", 0},
+		}},
+		{"slots beyond those that are asked for", []step{
+			{0, "take", "ann", 4, "2 ann@30000000, 3 ann@30000000, 4 ann@30000000, ann@30000000", lease},
+			{0, "refund", "ann", 2, "3 ann@30000000, 4 ann@30000000", lease},
+			{0, "refund", "ann", 3, "4 ann@30000000", lease}, // three are more than there are
+			{30 * s, "lost", "ann", 5, "4 ann@30000000", 0},
 		}},
 		{"a clock that was set back makes leases last longer", []step{
 			{0, "take", "ann", 1, "ann@30000000", lease},
@@ -272,52 +277,6 @@ func TestLeaseThatEndsAtARoundTime(t *testing.T) {
 			}
 			if r := take(t, store, leased("a", 1, "bob")); r.RetryAfter != 30*time.Second {
 				t.Errorf("a lease until %d: retry after %v", ends, r.RetryAfter)
-			}
-		}
-	})
-}
-
-// S20: a sorted set that holds no leases is an error that names the key, and stays.
-func TestForeignSortedSet(t *testing.T) {
-	const key = "rl:{a}:cc:30s"
-	at := float64(epoch.UnixMicro() + 1_000_000)
-	sets := map[string][]redis.Z{
-		"a fraction":                   {{Score: at + 0.5, Member: "x"}},
-		"beyond 2^53":                  {{Score: 1 << 53, Member: "x"}},
-		"far beyond":                   {{Score: 1e300, Member: "x"}},
-		"negative":                     {{Score: -1, Member: "x"}},
-		"endless":                      {{Score: math.Inf(1), Member: "x"}},
-		"a fraction of the holder":     {{Score: at - 0.5, Member: "ann"}, {Score: at, Member: "x"}},
-		"a fraction that is to expire": {{Score: at - 0.5, Member: "x"}, {Score: at, Member: "2 x"}},
-	}
-	servers(t, func(t *testing.T, client *redis.Client) {
-		store, _ := clocked(t, client)
-		charges := leased("a", 5, "ann")
-		for name, set := range sets {
-			client.Del(t.Context(), key)
-			client.ZAdd(t.Context(), key, set...)
-			errs := each(t, store, charges)
-			errs["renew"] = store.Renew(t.Context(), charges, make([]bool, 1))
-			if name == "a fraction that is to expire" { // only a call that is refused looks when
-				charges := leased("a", 4, "ann")
-				errs = each(t, store, charges)
-				delete(errs, "refund")
-			}
-			for do, err := range errs {
-				if err == nil || !strings.Contains(err.Error(), "unreadable state") || !strings.Contains(err.Error(), key) {
-					t.Errorf("%s: %s: error %v: want unreadable state and the key", name, do, err)
-				}
-			}
-			if n := client.ZCard(t.Context(), key).Val(); n != int64(len(set)) {
-				t.Errorf("%s: %d members have become %d", name, len(set), n)
-			}
-		}
-		client.Set(t.Context(), key, "garbage", 0)
-		errs := each(t, store, charges)
-		errs["renew"] = store.Renew(t.Context(), charges, make([]bool, 1))
-		for do, err := range errs {
-			if err == nil || !strings.Contains(err.Error(), "WRONGTYPE") || !strings.Contains(err.Error(), key) {
-				t.Errorf("%s of a text: error %v: want WRONGTYPE and the key", do, err)
 			}
 		}
 	})

@@ -5,13 +5,19 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
 
-// undoTimeout is how long a call may take to give back what it took before it was refused. It is enough to connect anew.
-const undoTimeout = time.Second
+const (
+	// undoTimeout is how long a call may take to give back what it took before it was refused: enough to connect anew.
+	undoTimeout = time.Second
+	// maxScripts is how many scripts of a call run at the same time. It is enough for go-redis to notice that a server is
+	// gone, which it does after as many failures as there are connections in its pool, by default ten a core.
+	maxScripts = 64
+)
 
 // group is those charges of a call whose buckets live together, so that one script can decide them at one instant.
 type group struct {
@@ -144,11 +150,19 @@ func fill(results []ratelimit.Result, groups []group) {
 	}
 }
 
-// each does something with every group, also after it failed with one.
+// each does something with every group, at the same time: a server that is slow, or gone, does not hold up the others.
+// Many leases are renewed at once.
 func each(groups []group, do func(*group) error) error {
-	var errs []error
+	errs := make([]error, len(groups))
+	var wg sync.WaitGroup
+	places := make(chan struct{}, maxScripts)
 	for i := range groups {
-		errs = append(errs, do(&groups[i]))
+		places <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-places }()
+			errs[i] = do(&groups[i])
+		})
 	}
+	wg.Wait()
 	return errors.Join(errs...)
 }

@@ -2,7 +2,6 @@ package redislimit_test
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -238,52 +237,4 @@ func calls(t *testing.T, client *redis.Client, command string) int {
 		t.Fatal(err)
 	}
 	return n
-}
-
-// S20: a list that is no log is an error that names the key, and stays.
-func TestForeignList(t *testing.T) {
-	at := func(us int64) string { return strconv.FormatInt(epoch.UnixMicro()+us, 10) }
-	// Four of five units are asked for: a take looks for the entry that must expire, a refund for the one that stays.
-	lists := map[string][]string{
-		"another program's":       {"of another program"},
-		"a total alone":           {"0"},
-		"no last total":           {"0", at(0)},
-		"no last total of two":    {"0", at(0), "5", at(0)},
-		"text for a time":         {"0", "now", "5"},
-		"text for a total":        {"0", at(0), "five"},
-		"text for the first":      {"zero", at(0), "5"},
-		"a fraction":              {"0", at(0), "5.5"},
-		"a sign":                  {"0", at(0), "+5"},
-		"an exponent":             {"0", "1e15", "5"},
-		"a negative":              {"-1", at(0), "5"},
-		"a time beyond 2^53":      {"0", "9007199254740992", "5"},
-		"a total beyond 2^53":     {"0", at(0), "9007199254740992"},
-		"no units":                {"5", at(0), "5"},
-		"fewer units than none":   {"5", at(0), "4"},
-		"times that go backwards": {"0", at(0), "1", at(-1), "5"},
-		"text within, as a total": {"0", at(-1), "one", at(0), "5"},
-		"text within, as a time":  {"0", at(-60e6), "1", "now", "2", at(0), "5"}, // looked at to drop what has expired
-	}
-	servers(t, func(t *testing.T, client *redis.Client) {
-		store, _ := clocked(t, client)
-		ctx, key, charges := t.Context(), "rl:{a}:sl:1m", sl("a", 4)
-		for name, list := range lists {
-			client.Del(ctx, key)
-			client.RPush(ctx, key, list)
-			for do, err := range each(t, store, charges) {
-				if err == nil || !strings.Contains(err.Error(), "unreadable state") || !strings.Contains(err.Error(), key) {
-					t.Errorf("%s: %s: error %v: want unreadable state and the key", name, do, err)
-				}
-			}
-			if got := client.LRange(ctx, key, 0, -1).Val(); !slices.Equal(got, list) {
-				t.Errorf("%s: %q has become %q", name, list, got)
-			}
-		}
-		client.Set(ctx, key, "garbage", 0)
-		for do, err := range each(t, store, charges) {
-			if err == nil || !strings.Contains(err.Error(), "WRONGTYPE") || !strings.Contains(err.Error(), key) {
-				t.Errorf("%s of a text: error %v: want WRONGTYPE and the key", do, err)
-			}
-		}
-	})
 }

@@ -16,14 +16,16 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+	"github.com/ratelimitgen/ratelimitgen/runtime/memlimit"
 )
 
 // Store is a [ratelimit.Store] that keeps its buckets in Redis. Make one by [New]. It is safe for concurrent use and
 // holds nothing that must be closed; the client stays its owner's.
 //
 // A bucket is one key, <prefix>{<identity>}:<algorithm>:<name>, e.g. rl:{testGet:203.0.113.7}:tb:1s, that expires two
-// to three milliseconds after it is as new. A value under such a key that the scripts cannot read is an error, and is
-// not overwritten.
+// to three milliseconds after it is as new: a list for a [ratelimit.SlidingLog], a sorted set for [ratelimit.Concurrency],
+// otherwise a string of at most 44 bytes. A value under such a key that the scripts cannot read is an error, and is not
+// overwritten.
 //
 // A call is charged at most once. When its reply is lost, or the connection breaks, the error says so and it is not
 // known whether it was charged: the retries of go-redis, which would charge again, do not apply.
@@ -33,8 +35,8 @@ import (
 // errs, what those before it were charged is refunded before Take returns, even if the context has ended, and the results
 // tell where the limits stand then. In between, other callers find less than there is. When the refund fails, that is an
 // error too. Two things are not as before after such a refund: a Holder that took again what it held holds nothing, and a
-// bucket of a changed limit is as after any call by the new one. Peek, Refund, Renew and Reset do each Key by itself, and
-// go on when one fails.
+// bucket of a changed limit is as after any call by the new one. Peek, Refund and Renew ask
+// for all Keys at the same time, and like Reset go on when one fails.
 //
 // How long a call may take is up to the client: by go-redis's defaults, 5 s for a connection and 3 s for a reply, even
 // past the deadline of the context. Set ContextTimeoutEnabled in its options for deadlines to hold, and DialTimeout and
@@ -45,6 +47,7 @@ type Store struct {
 	reload  func(context.Context) // learns anew where keys live; nil if the client does by itself
 	prefix  string
 	scripts *scripts
+	local   *memlimit.Store
 }
 
 var (
@@ -76,7 +79,7 @@ func Prefix(prefix string) Option {
 // New returns a Store that keeps its buckets where client leads to: one server, Sentinel, Cluster or Ring. It sends
 // nothing yet.
 func New(client redis.UniversalClient, opts ...Option) *Store {
-	s := &Store{prefix: defaultPrefix, scripts: standard}
+	s := &Store{prefix: defaultPrefix, scripts: standard, local: newLocal()}
 	if client != nil {
 		s.client = client
 	}

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"strings"
+
+	"golang.org/x/tools/go/analysis/unitchecker"
+
+	"github.com/ratelimitgen/ratelimitgen/internal/parse"
+	"github.com/ratelimitgen/ratelimitgen/vet"
+)
+
+// vet prints what keeps generate from writing.
+func (o *output) vet(cfg parse.Config, patterns []string) int {
+	_, err := makePlan(cfg, patterns)
+	return o.report(err)
+}
+
+// isVetTool reports whether the arguments are those of the go command, of which the command is the vet tool: it asks for
+// the version and for the flags, and then gives each package's description in a file.
+func isVetTool(args []string) bool {
+	if len(args) == 0 {
+		return false
+	}
+	last := args[len(args)-1]
+	return last == "-V=full" || last == "-flags" || strings.HasSuffix(last, ".cfg")
+}
+
+// runVetTool does what the go command asks of its vet tool, and exits.
+func runVetTool() { unitchecker.Main(vet.Analyzer) }

@@ -1,0 +1,36 @@
+package generate
+
+import (
+	"go/token"
+	"go/types"
+	"slices"
+
+	"github.com/ratelimitgen/ratelimitgen/internal/parse"
+)
+
+// Abroad returns why expressions of lines on the file's methods cannot be written in a package that embeds the interface,
+// by the positions of the lines: who analyzes that package may have no source of this one.
+func Abroad(f *parse.File) map[token.Position][]parse.Obstacle {
+	b := newBuilder(f)
+	here := b.local
+	b.local = types.NewPackage(here.Path()+"/abroad", "abroad")
+	found := make(map[token.Position][]parse.Obstacle)
+	for _, iface := range f.Interfaces {
+		d := &decorator{builder: b, iface: &parse.Interface{Name: iface.Name, Object: iface.Object}} // its type parameters mean nothing there
+		p := d.newPrinter(nil)
+		p.hidden = func(string) bool { return false }
+		for _, m := range iface.Methods {
+			if m.Func.Pkg() != here {
+				continue
+			}
+			planned := b.planMethod(d, m)
+			planned.write(p, func(e *expression, reason string) {
+				pos, o := f.Package.Fset.PositionFor(e.limit.Pos, false), parse.Obstacle{Offset: e.source.Offset, Reason: reason}
+				if !e.limit.Default && !slices.Contains(found[pos], o) {
+					found[pos] = append(found[pos], o)
+				}
+			})
+		}
+	}
+	return found
+}

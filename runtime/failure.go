@@ -1,0 +1,128 @@
+package ratelimit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Failure says what becomes of a call when the store cannot answer.
+type Failure string
+
+const (
+	// FailLocal decides the call in this process's memory, see [LocalStore] and [Instances]. Where there is no such store
+	// it is FailClosed.
+	FailLocal Failure = "local"
+	// FailOpen lets the call go on as if the limit were not there.
+	FailOpen Failure = "open"
+	// FailClosed makes the call return a [DecisionError].
+	FailClosed Failure = "closed"
+)
+
+// valid reports whether f is one of the constants.
+func (f Failure) valid() bool { return f == FailLocal || f == FailOpen || f == FailClosed }
+
+// OnFailure says what becomes of calls when the store cannot answer, unless [Rule.Fail] says otherwise. The default is
+// [FailLocal]. It has no effect on a call whose own context has ended, nor on one that the store could not decide even if
+// all were well, see [ErrMisconfigured]: those return a [DecisionError] whatever it says.
+func OnFailure(f Failure) Option {
+	return optionFunc(func(l *Limiter) error {
+		if !f.valid() {
+			return fmt.Errorf("ratelimit: OnFailure(%q): want FailLocal, FailOpen or FailClosed", string(f))
+		}
+		l.failure = f
+		return nil
+	})
+}
+
+// LocalStore says which Store decides under [FailLocal], e.g. that of package memlimit. The default is what the Limiter's
+// own store brings by a method Local() Store, as that of package redislimit does. Its buckets are new when the other store
+// fails, and forgotten when they are as new.
+func LocalStore(store Store) Option {
+	return optionFunc(func(l *Limiter) error {
+		if store == nil {
+			return errors.New("ratelimit: LocalStore(nil): want a Store")
+		}
+		l.local = store
+		return nil
+	})
+}
+
+// Instances says how many processes share the store's limits, so that each enforces its share of them under [FailLocal]:
+// Count and Burst divided by n, rounded up, and no less than the cost of the call. The default is 1: each enforces the
+// whole limit.
+func Instances(n int) Option {
+	return optionFunc(func(l *Limiter) error {
+		if n < 1 {
+			return fmt.Errorf("ratelimit: Instances(%d): want at least 1", n)
+		}
+		l.instances = int64(n)
+		return nil
+	})
+}
+
+// localOf returns the store that another one brings for the time when it does not answer itself, or nil.
+func localOf(store Store) Store {
+	if s, ok := store.(interface{ Local() Store }); ok {
+		return s.Local()
+	}
+	return nil
+}
+
+// fail decides a call that the store cannot decide, as the limits say. It keeps in s what a local store has decided.
+func (l *Limiter) fail(ctx context.Context, s *scratch, cause error) (decided bool, err error) {
+	n := 0
+	for i, r := range s.rules {
+		failure := r.Fail
+		if failure == "" {
+			failure = l.failure
+		}
+		switch {
+		case failure == FailOpen:
+			continue
+		case failure == FailClosed || l.local == nil:
+			return false, cause
+		}
+		c := s.charges[i]
+		c.Limit = l.share(c.Limit, c.Cost)
+		s.rules[n], s.charges[n] = r, c
+		n++
+	}
+	s.keep(n)
+	if n == 0 {
+		return false, nil
+	}
+	s.local = true
+	if err := l.local.Take(ctx, s.charges, s.results); err != nil {
+		return false, fmt.Errorf("%w; then locally: %w", cause, err)
+	}
+	return true, nil
+}
+
+// decider returns the store that has decided, which is where to give back.
+func (l *Limiter) decider(local bool) Store {
+	if local {
+		return l.local
+	}
+	return l.store
+}
+
+// share returns this process's part of a limit.
+func (l *Limiter) share(whole Limit, cost int64) Limit {
+	if l.instances == 1 {
+		return whole
+	}
+	part := whole
+	part.Count = l.divide(whole.Count, cost)
+	if whole.Burst > 0 {
+		part.Burst = l.divide(whole.Burst, cost)
+	}
+	if part.Validate() != nil { // rounded to one that takes too long to refill
+		return whole
+	}
+	return part
+}
+
+func (l *Limiter) divide(n, least int64) int64 {
+	return min(n, max((n+l.instances-1)/l.instances, least))
+}

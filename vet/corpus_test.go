@@ -1,0 +1,151 @@
+package vet_test
+
+import (
+	"fmt"
+	"go/types"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/packages"
+	"golang.org/x/tools/txtar"
+
+	"github.com/ratelimitgen/ratelimitgen/vet"
+)
+
+// wider are the cases of the corpus that are about several packages, and what the analyzer says of them: what it cannot see
+// in one package is missing, and what is wrong with a line of another package is told where it is embedded.
+var wider = map[string]string{
+	"one_default_key_for_two_packages": "",
+	"one_key_for_different_limits": `
+a/a.go:4:14: key "io" is for 5 per 1s (token bucket) here, for 9 per 1s (token bucket) at a.go:9:14: want equal limits, or another key
+a/a.go:9:14: key "io" is for 9 per 1s (token bucket) here, for 5 per 1s (token bucket) at a.go:4:14: want equal limits, or another key`,
+	"expression_of_other_package": `
+base/base.go:18:20: count=0: want 1 to 1000000000
+users.go:5:6: key: {req.ID}: base.meta may be nil and is not exported, but the decorator of app.Users needs it: want what can be written there, or Put in Users with a line of its own (base/base.go:6:23)
+users.go:5:6: key: {req.id}: base.id is not exported, but the decorator of app.Users needs it: want what can be written there, or Get in Users with a line of its own (base/base.go:4:30)
+users.go:5:6: key: {string(K("x"))}: K is a type parameter of another interface, but the decorator of app.Users needs it: want what can be written there, or Get in Users with a line of its own (base/base.go:4:39)
+users.go:5:6: key: {tenant()}: base.tenant is not exported, but the decorator of app.Users needs it: want what can be written there, or Get in Users with a line of its own (base/base.go:4:19)`,
+}
+
+// TestSaysWhatGenerateSays runs the analyzer over everything that must not generate, and compares what it says, together
+// with what the compiler says, with what generate does.
+func TestSaysWhatGenerateSays(t *testing.T) {
+	cases, err := filepath.Glob("../generated_test/fail/*.txtar")
+	if err != nil || len(cases) == 0 {
+		t.Fatal("no cases", err)
+	}
+	for _, path := range cases {
+		name := strings.TrimSuffix(filepath.Base(path), ".txtar")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			archive, err := txtar.ParseFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := t.TempDir()
+			want := extract(t, archive, dir)
+			if text, ok := wider[name]; ok {
+				want = text
+			}
+			said, compiler := analyze(t, dir)
+			for _, line := range strings.Split(strings.TrimSpace(want), "\n") {
+				if compiler[line] {
+					said[line] = true
+				}
+			}
+			got := strings.Join(slices.Sorted(maps.Keys(said)), "\n")
+			lines := strings.Split(strings.TrimSpace(want), "\n")
+			slices.Sort(lines)
+			if want := strings.Join(lines, "\n"); got != want {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
+// analyze returns what the analyzer and the compiler say about the module in dir.
+func analyze(t *testing.T, dir string) (said, compiler map[string]bool) {
+	t.Helper()
+	pkgs, err := packages.Load(&packages.Config{
+		Mode:  packages.LoadSyntax | packages.NeedModule, // with the standard library as the compiler exports it
+		Dir:   dir,
+		Env:   append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOPROXY=off", "CGO_ENABLED=1"),
+		Tests: true,
+	}, "./...")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, compiler = map[string]bool{}, map[string]bool{}
+	facts := map[*types.Package]analysis.Fact{}
+	packages.Visit(pkgs, nil, func(p *packages.Package) {
+		for _, err := range p.Errors {
+			compiler[strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\n\t", " "), dir+string(filepath.Separator))] = true
+		}
+		if !slices.Contains(pkgs, p) || len(p.Syntax) == 0 {
+			return
+		}
+		pass := newPass(p, facts)
+		pass.Report = func(d analysis.Diagnostic) {
+			pos := p.Fset.PositionFor(d.Pos, false)
+			if name, err := filepath.Rel(dir, pos.Filename); err == nil {
+				pos.Filename = name
+			}
+			said[fmt.Sprintf("%v: %s", pos, d.Message)] = true
+		}
+		if _, err := vet.Analyzer.Run(pass); err != nil {
+			t.Errorf("%s: %v", p.ID, err)
+		}
+	})
+	return said, compiler
+}
+
+// newPass is what a driver gives to the analyzer. As go vet does it hands on the facts of the packages that p imports itself.
+func newPass(p *packages.Package, facts map[*types.Package]analysis.Fact) *analysis.Pass {
+	return &analysis.Pass{
+		Analyzer:     vet.Analyzer,
+		Fset:         p.Fset,
+		Files:        p.Syntax,
+		IgnoredFiles: p.IgnoredFiles,
+		Pkg:          p.Types,
+		TypesInfo:    p.TypesInfo,
+		TypesSizes:   p.TypesSizes,
+		TypeErrors:   p.TypeErrors,
+		Module:       &analysis.Module{Path: p.Module.Path, Version: p.Module.Version},
+		ReadFile:     os.ReadFile,
+		AllPackageFacts: func() []analysis.PackageFact {
+			var known []analysis.PackageFact
+			for _, imported := range p.Types.Imports() {
+				if fact := facts[imported]; fact != nil {
+					known = append(known, analysis.PackageFact{Package: imported, Fact: fact})
+				}
+			}
+			return known
+		},
+		ExportPackageFact: func(fact analysis.Fact) { facts[p.Types] = fact },
+	}
+}
+
+// extract writes the archive's files to dir, under a go.mod unless they have one, and returns its stderr.
+func extract(t *testing.T, archive *txtar.Archive, dir string) (stderr string) {
+	t.Helper()
+	files := append([]txtar.File{{Name: "go.mod", Data: []byte("module example.com/app\n\ngo 1.26\n")}}, archive.Files...)
+	for _, f := range files {
+		if f.Name == "stderr" {
+			stderr = string(f.Data)
+			continue
+		}
+		path := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, f.Data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return stderr
+}

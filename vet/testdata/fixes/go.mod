@@ -1,0 +1,3 @@
+module example.com/fixes
+
+go 1.26

@@ -1,0 +1,3 @@
+module example.com/inherit
+
+go 1.26
