@@ -32,15 +32,15 @@ func main() {
 	cold := flag.Int("cold", 1, "how often each command runs without")
 	only := flag.String("only", "", "the only project to run them in")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, *only, *warm, *cold); err != nil {
+	if err := run(*only, *warm, *cold); err != nil {
 		fmt.Fprintln(os.Stderr, "benchgen:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, only string, warm, cold int) error {
+func run(only string, warm, cold int) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
 	goMod, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
 	if err != nil {
 		return err
@@ -85,11 +85,11 @@ type bench struct {
 // install builds the commands.
 func (b *bench) install(ctx context.Context) error {
 	bin := filepath.Join(b.dir, "bin")
-	if err := command(ctx, b.root, nil, "go", "build", "-o", filepath.Join(bin, "ratelimitgen"), "./cmd/ratelimitgen"); err != nil {
+	if err := goCommand(ctx, b.root, nil, "build", "-o", filepath.Join(bin, "ratelimitgen"), "./cmd/ratelimitgen"); err != nil {
 		return err
 	}
 	for _, peer := range peers {
-		if err := command(ctx, b.dir, []string{"GOBIN=" + bin}, "go", "install", peer); err != nil {
+		if err := goCommand(ctx, b.dir, []string{"GOBIN=" + bin}, "install", peer); err != nil {
 			return err
 		}
 	}
@@ -190,12 +190,12 @@ func (b *bench) command(ctx context.Context, dir string, env, args []string) *ex
 	return cmd
 }
 
-// command runs a command, whose output is only worth reading if it fails.
-func command(ctx context.Context, dir string, env []string, name string, args ...string) error {
-	cmd := exec.CommandContext(ctx, name, args...)
+// goCommand runs the go command, whose output is only worth reading if it fails.
+func goCommand(ctx context.Context, dir string, env []string, args ...string) error {
+	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
 	if output, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, output)
+		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, output)
 	}
 	return nil
 }

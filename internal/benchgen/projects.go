@@ -100,10 +100,10 @@ func (b *bench) write(ctx context.Context, p *project) error {
 			return err
 		}
 	}
-	if err := command(ctx, dir, nil, "go", "mod", "tidy"); err != nil {
+	if err := goCommand(ctx, dir, nil, "mod", "tidy"); err != nil {
 		return err
 	}
-	return command(ctx, dir, nil, "go", "build", "./...")
+	return goCommand(ctx, dir, nil, "build", "./...")
 }
 
 // mockery returns the configuration file that mockery wants.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -100,20 +99,4 @@ func place(line string) (path, message string) {
 		return parts[1], parts[2]
 	}
 	return "", ""
-}
-
-// summary returns what a person at a terminal is told: the table, the failures, and how long it took.
-func (r *report) summary(times []duration) string {
-	var text strings.Builder
-	text.WriteString(r.table())
-	for _, s := range r.failures {
-		fmt.Fprintf(&text, "%s: %s\n", s, s.failure)
-	}
-	for _, d := range times {
-		fmt.Fprintf(&text, "%-20s %8.1f s\n", d.step, d.took.Seconds())
-		if d.step == "generate" {
-			fmt.Fprintf(&text, "%-20s %8.2f s\n", "  per 1000 interfaces", d.took.Seconds()*1000/float64(max(r.total.decorated, 1)))
-		}
-	}
-	return text.String()
 }

@@ -13,7 +13,7 @@ func (s *subject) plain() string {
 	if len(s.limited) == s.methods || len(s.limited) == 0 {
 		return "//ratelimit:count=5\n"
 	}
-	return directives{}.add("", s.limited...).String()
+	return directives{}.add("count=5", s.limited...).String()
 }
 
 // elaborate returns comments that give each of these methods slots, a refund, and what its parameters allow: a key, a cost
@@ -21,21 +21,21 @@ func (s *subject) plain() string {
 func (s *subject) elaborate() string {
 	d := directives{}
 	for _, m := range s.limited {
-		d.add("name=slots algorithm=concurrency", m)
+		d.add("count=5 name=slots algorithm=concurrency", m)
 		if n := m.Signature().Results().Len(); n > 0 {
 			err := "err"
 			if hasParam(m, err) {
 				err = fmt.Sprintf("ret%d", n-1)
 			}
-			d.add(fmt.Sprintf("name=refunded refund={%s == nil}", err), m)
+			d.add(fmt.Sprintf("count=5 name=refunded refund={%s == nil}", err), m)
 		}
 		for _, use := range []struct {
 			attrs string
 			fits  func(types.Type) bool
 		}{
-			{"name=keyed key=sweep:{$%d}", isKey},
-			{"name=costly cost={len($%d)}", hasLength},
-			{"name=skipped skip={$%d == nil}", mayBeNil},
+			{"count=5 name=keyed key=sweep:{$%d}", isKey},
+			{"count=5 name=costly cost={len($%d)}", hasLength},
+			{"count=5 name=skipped skip={$%d == nil}", mayBeNil},
 		} {
 			params := slices.Collect(m.Signature().Params().Variables())
 			if i := slices.IndexFunc(params, func(v *types.Var) bool { return use.fits(v.Type()) }); i >= 0 {
@@ -69,7 +69,7 @@ func (d directives) add(attrs string, methods ...*types.Func) directives {
 func (d directives) String() string {
 	var text strings.Builder
 	for _, attrs := range slices.Sorted(maps.Keys(d)) {
-		fmt.Fprintf(&text, "//ratelimit:count=5 %s methods=%s\n", attrs, strings.Join(d[attrs], ","))
+		fmt.Fprintf(&text, "//ratelimit:%s methods=%s\n", attrs, strings.Join(d[attrs], ","))
 	}
 	return text.String()
 }

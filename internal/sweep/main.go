@@ -4,14 +4,15 @@
 //
 //	go run ./internal/sweep [-keep] [modules]
 //
-// The modules are those that testdata/modules/go.mod requires; "go get -u" in that folder brings newer ones. For each
-// exported interface of a package that others may import, sweep declares an interface that embeds it, with a default limit
-// for all methods that can be refused. Where none can be, the interface gets one more method that can, so that the
-// others are at least forwarded. ratelimitgen then has to generate decorators that the compiler and vet accept, and to find
-// nothing to change when it looks at them again.
+// The modules are those that testdata/modules/go.mod requires, with whatever they require. For each exported interface of a
+// package that others may import, sweep declares two that embed it: one with a plain limit for every method that can be
+// refused, and an elaborate one with slots, refunds, and keys, costs and conditions made of parameters. Where no method can
+// be refused, there is one interface with one more method that can, so that the others are at least forwarded.
+// ratelimitgen then has to generate decorators that the compiler and vet accept, and to find nothing to change when it
+// looks at them again.
 //
 // Sweep writes what came out to docs/sweep.md, unless arguments choose some of the modules; "std" is the standard library.
-// The exit status is 1 if there is an interface without a reason for being left out that has no decorator.
+// The exit status is 1 if there is an interface without a decorator and without a reason for that.
 package main
 
 import (
@@ -27,15 +28,15 @@ import (
 func main() {
 	keep := flag.Bool("keep", false, "keep the folder with the interfaces and their decorators, and print its name")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, flag.Args(), *keep); err != nil {
+	if err := run(flag.Args(), *keep); err != nil {
 		fmt.Fprintln(os.Stderr, "sweep:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, chosen []string, keep bool) error {
+func run(chosen []string, keep bool) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
 	w, err := newWorkspace(ctx)
 	if err != nil {
 		return err
@@ -59,7 +60,7 @@ func run(ctx context.Context, chosen []string, keep bool) error {
 		}
 	}
 	fmt.Print(r.summary(w.times))
-	if r.failed > 0 {
+	if len(r.failures) > 0 {
 		return errors.New("there are failures")
 	}
 	return nil

@@ -11,10 +11,8 @@ import (
 type report struct {
 	rows     []*row
 	total    row
-	reasons  []string              // that occur
 	leftOut  map[string][]*subject // by reason
 	failures []*subject
-	failed   int
 }
 
 // row is a line of the table.
@@ -40,7 +38,6 @@ func newReport(modules []*module) *report {
 		}
 		r.rows = append(r.rows, line)
 	}
-	r.failed = len(r.failures)
 	return r
 }
 
@@ -79,7 +76,8 @@ func (r *report) markdown() []byte {
 
 `+"`make sweep`"+` takes every exported interface of the standard library and of the modules below, embeds it in one that limits
 every method that can be refused, generates the decorator, compiles and vets it, and generates again to see that nothing
-changes. An interface none of whose methods can be refused gets one more that can. This is what came out on %s/%s.
+changes. An interface none of whose methods can be refused gets one more that can; all others are embedded in a
+second one, with slots, refunds, and keys, costs and conditions made of parameters. This is what came out on %s/%s.
 
 %s`, runtime.GOOS, runtime.GOARCH, r.table())
 	for _, reason := range []string{isUnnameable, hasNoArgs, isConstraint, hasNoMethods} {
@@ -87,7 +85,7 @@ changes. An interface none of whose methods can be refused gets one more that ca
 			fmt.Fprintf(&page, "\n## Left out: %s (%d)\n\n%s\n", reason, len(list), names(list))
 		}
 	}
-	if r.failed > 0 {
+	if len(r.failures) > 0 {
 		page.WriteString("\n## Failures\n\n")
 		for _, s := range r.failures {
 			fmt.Fprintf(&page, "- `%s`: %s\n", s, s.failure)
@@ -103,4 +101,20 @@ func names(list []*subject) string {
 		names = append(names, "`"+s.String()+"`")
 	}
 	return strings.Join(names, ",\n")
+}
+
+// summary returns what a person at a terminal is told: the table, the failures, and how long it took.
+func (r *report) summary(times []duration) string {
+	var text strings.Builder
+	text.WriteString(r.table())
+	for _, s := range r.failures {
+		fmt.Fprintf(&text, "%s: %s\n", s, s.failure)
+	}
+	for _, d := range times {
+		fmt.Fprintf(&text, "%-20s %8.1f s\n", d.step, d.took.Seconds())
+		if d.step == "generate" {
+			fmt.Fprintf(&text, "%-20s %8.2f s\n", "  per 1000 interfaces", d.took.Seconds()*1000/float64(max(r.total.decorated, 1)))
+		}
+	}
+	return text.String()
 }
