@@ -106,20 +106,22 @@ func (b *builder) plan() ([]*decorator, error) {
 
 // builder is what the decorators of one file have in common.
 type builder struct {
-	source   *parse.File
-	local    *types.Package
-	imports  *imports
-	mistakes *mistakes
-	lengths  *lengths
+	source    *parse.File
+	local     *types.Package
+	imports   *imports
+	mistakes  *mistakes
+	lengths   *lengths
+	reexports *reexports
 }
 
 func newBuilder(f *parse.File) *builder {
 	return &builder{
-		source:   f,
-		local:    f.Package.Types,
-		mistakes: newMistakes(f.Package.Fset),
-		imports:  newImports(),
-		lengths:  newLengths(),
+		source:    f,
+		local:     f.Package.Types,
+		mistakes:  newMistakes(f.Package.Fset),
+		imports:   newImports(),
+		lengths:   newLengths(),
+		reexports: &reexports{from: f.Package.Types},
 	}
 }
 
