@@ -27,16 +27,17 @@ type subject struct {
 // subjects returns the exported interfaces of a package, in the order of their names.
 func subjects(pkg *types.Package) []*subject {
 	var found []*subject
+	names := &naming{pkg: pkg}
 	for _, name := range pkg.Scope().Names() {
 		object, ok := pkg.Scope().Lookup(name).(*types.TypeName)
 		if ok && object.Exported() && types.IsInterface(object.Type()) {
-			found = append(found, newSubject(object))
+			found = append(found, newSubject(object, names))
 		}
 	}
 	return found
 }
 
-func newSubject(object *types.TypeName) *subject {
+func newSubject(object *types.TypeName, names *naming) *subject {
 	s := &subject{object: object}
 	t := object.Type()
 	iface := t.Underlying().(*types.Interface)
@@ -48,7 +49,7 @@ func newSubject(object *types.TypeName) *subject {
 		s.reason = hasNoMethods
 		return s
 	}
-	if params := s.typeParams(); slices.ContainsFunc(constraints(params), func(t types.Type) bool { return !isNameable(t) }) {
+	if params := s.typeParams(); slices.ContainsFunc(constraints(params), func(t types.Type) bool { return !names.cover(t) }) {
 		if s.args = argumentsFor(t, params.Len(), object.Pkg()); s.args == nil {
 			s.reason = hasNoArgs
 			return s
@@ -65,7 +66,7 @@ func newSubject(object *types.TypeName) *subject {
 		switch {
 		case !m.Exported():
 			s.private = true
-		case !isNameable(m.Signature()):
+		case !names.cover(m.Signature()):
 			s.reason = isUnnameable
 		case canBeRefused(m.Signature()):
 			s.limited = append(s.limited, m)
@@ -130,46 +131,3 @@ func canBeRefused(sig *types.Signature) bool {
 }
 
 func isCalled(t types.Type, name string) bool { return types.TypeString(types.Unalias(t), nil) == name }
-
-// isNameable reports whether any package can write the type down.
-func isNameable(t types.Type) bool {
-	switch t := t.(type) {
-	case *types.Alias:
-		if isNameableObject(t.Obj()) {
-			return allNameable(slices.Collect(t.TypeArgs().Types()))
-		}
-		return isNameable(t.Rhs()) // it can be written without the alias
-	case *types.Named:
-		return isNameableObject(t.Obj()) && allNameable(slices.Collect(t.TypeArgs().Types()))
-	case *types.Pointer:
-		return isNameable(t.Elem())
-	case *types.Slice:
-		return isNameable(t.Elem())
-	case *types.Array:
-		return isNameable(t.Elem())
-	case *types.Chan:
-		return isNameable(t.Elem())
-	case *types.Map:
-		return isNameable(t.Key()) && isNameable(t.Elem())
-	case *types.Tuple:
-		return !slices.ContainsFunc(slices.Collect(t.Variables()), func(v *types.Var) bool { return !isNameable(v.Type()) })
-	case *types.Signature:
-		return isNameable(t.Params()) && isNameable(t.Results())
-	case *types.Struct:
-		return !slices.ContainsFunc(slices.Collect(t.Fields()), func(v *types.Var) bool { return !v.Exported() || !isNameable(v.Type()) })
-	case *types.Interface:
-		return allNameable(slices.Collect(t.EmbeddedTypes())) &&
-			!slices.ContainsFunc(slices.Collect(t.ExplicitMethods()), func(m *types.Func) bool { return !m.Exported() || !isNameable(m.Signature()) })
-	case *types.Union:
-		return !slices.ContainsFunc(slices.Collect(t.Terms()), func(term *types.Term) bool { return !isNameable(term.Type()) })
-	}
-	return true
-}
-
-func allNameable(list []types.Type) bool {
-	return !slices.ContainsFunc(list, func(t types.Type) bool { return !isNameable(t) })
-}
-
-func isNameableObject(object *types.TypeName) bool {
-	return object.Pkg() == nil || object.Exported() && isImportable(object.Pkg().Path())
-}

@@ -38,6 +38,7 @@ func TestInterfacesAreLeftOutForAReason(t *testing.T) {
 		{"type I interface{ Get(struct{ a int }) }", isUnnameable},
 		{"type I interface{ Get(A) }; type A = hidden; type hidden struct{}", ""},
 		{"type I interface{ Get(a) }; type a = int", ""},
+		{"type I interface{ Get(hidden) }; type A = hidden; type hidden struct{}", ""},
 		{"type I interface{ get(hidden) }; type hidden struct{}", ""},
 		{"type I[T number] interface{ Get(T) }; type number interface{ ~string }", ""},
 		{"type I[T number] interface{ Get(T) }; type number interface{ ~float32; Get() }", hasNoArgs},
