@@ -20,6 +20,9 @@ const (
 	// keep exact.
 	maxDebt = 1_000_000_000
 
+	// maxSlots is because each slot of a call is kept, and renewed, by itself.
+	maxSlots = 1000
+
 	// maxFill is how long an empty bucket may take to be full, so that its times stay exact in a Lua number.
 	maxFill = 36500 * day
 )
@@ -81,6 +84,9 @@ func (d *directive) checkRate() {
 		if a.Has("rate") && a.Has(name) {
 			d.errs.add(a.Offset(name), "%s beside rate: want rate alone, or count and time", name)
 		}
+	}
+	if a.Has("rate") && a.Algorithm == Concurrency {
+		d.errs.add(a.Offset("rate"), "rate with algorithm=%s: want count=, the slots, and time= for a lease other than %v", Concurrency, defaultLease)
 	}
 }
 
@@ -148,6 +154,10 @@ func (d *directive) checkCost() {
 	}
 	if capacity > 0 && a.Cost > capacity {
 		d.errs.add(a.ValueOffset("cost"), "cost=%d: want 0 to the capacity, %d", a.Cost, capacity)
+		return
+	}
+	if a.Algorithm == Concurrency && a.Cost > maxSlots {
+		d.errs.add(a.ValueOffset("cost"), "cost=%d: want 0 to %d slots a call", a.Cost, maxSlots)
 	}
 }
 

@@ -221,6 +221,8 @@ var invalid = []struct {
 	{`//ratelimit:count=1 prefetch=^2`, []string{`prefetch=2: want none, the count is 1`}},
 	{`//ratelimit:count=5 cost=^6`, []string{`cost=6: want 0 to the capacity, 5`}},
 	{`//ratelimit:count=5 burst=3 cost=^4`, []string{`cost=4: want 0 to the capacity, 3`}},
+	{`//ratelimit:count=5000 cost=^1001 algorithm=concurrency`, []string{`cost=1001: want 0 to 1000 slots a call`}},
+	{`//ratelimit:^rate=2/s algorithm=concurrency`, []string{`rate with algorithm=concurrency: want count=, the slots, and time= for a lease other than 30s`}},
 	{`//ratelimit:count=5 cost=^6 algorithm=concurrency`, []string{`cost=6: want 0 to the capacity, 5`}},
 	{`//ratelimit:count=5 algorithm=concurrency ^refund={err != nil}`, []string{
 		`refund with algorithm=concurrency: want none, a call gives its slots back when it ends`,

@@ -18,8 +18,8 @@ const releaseTimeout = time.Second
 type Call struct {
 	guard   *Guard
 	ctx     context.Context
-	scratch *scratch      // nil if there is nothing to give back
-	held    *leaseContext // nil if no limit is leased
+	scratch *scratch                // nil if there is nothing to give back
+	end     context.CancelCauseFunc // ends ctx; nil if that is the caller's own
 	leases  []*lease
 	refunds []bool // by charge
 	ended   atomic.Bool
@@ -55,23 +55,32 @@ func (g *Guard) Begin(ctx context.Context, call ...Arg) (*Call, error) {
 	c.scratch = s
 	for i, r := range s.rules {
 		if s.holds(i) && r.Mode == Enforce {
-			c.held = newLeaseContext(ctx)
-			c.ctx = c.held
+			c.ctx, c.end = context.WithCancelCause(ctx)
 			break
 		}
 	}
 	c.leases = g.limiter.leases.hold(c, s)
-	if err := g.awaitTurn(c.ctx, s); err != nil {
-		g.limiter.leases.release(c.leases)
+	if err := s.awaitTurn(c.ctx); err != nil {
+		c.stop()
+		g.giveUp(ctx, s)
 		s.release()
 		return nil, g.undecided(err)
 	}
 	return c, nil
 }
 
-// Context returns the context for the call: that which [Guard.Begin] was given, or one made from it that also ends when
-// the call loses its slot, with [ErrLeaseLost] as its [context.Cause]. It does not end with the call, on which what the
-// call has returned may depend.
+// stop ends the watch on the call's leases, and its context. It reports whether none of them was lost.
+func (c *Call) stop() bool {
+	kept := c.guard.limiter.leases.release(c.leases)
+	if c.end != nil {
+		c.end(nil)
+	}
+	return kept
+}
+
+// Context returns the context for the call: that which [Guard.Begin] was given, or for a call that holds slots one made
+// from it, that also ends with the call, and when it loses a slot, with [ErrLeaseLost] as its [context.Cause]. What the
+// call returns must not live on it.
 func (c *Call) Context() context.Context { return c.ctx }
 
 // Refund gives the units that the call took of the limit of that name back when the call ends. Units that would have come
@@ -100,11 +109,14 @@ func (c *Call) End() {
 	c.scratch = nil
 	defer s.release()
 	l := c.guard.limiter
-	kept := l.leases.release(c.leases)
+	kept := c.stop()
 	back := s.charges[:0]
-	for i := range s.rules {
-		if s.holds(i) || c.refunds != nil && c.refunds[i] && s.isOut(i) {
-			back = append(back, s.charges[i])
+	for i, r := range s.rules {
+		if !r.leased && (c.refunds == nil || !c.refunds[i]) {
+			continue
+		}
+		if charge, ok := s.refund(i); ok {
+			back = append(back, charge)
 		}
 	}
 	if len(back) == 0 {

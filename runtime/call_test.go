@@ -3,12 +3,9 @@ package ratelimit_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,6 +15,7 @@ import (
 )
 
 // slots is a limit of n calls at once.
+
 func slots(n int64, lease time.Duration) ratelimit.Limit {
 	return ratelimit.Limit{Algorithm: ratelimit.Concurrency, Count: n, Period: lease}
 }
@@ -27,6 +25,7 @@ func rule(limit ratelimit.Limit) ratelimit.Rule {
 }
 
 // hooked is a memory store in front of which a test puts what it likes. A nil function is the store's own.
+
 type hooked struct {
 	*memlimit.Store
 	take   func(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error
@@ -56,6 +55,7 @@ func (h *hooked) Renew(ctx context.Context, charges []ratelimit.Charge, held []b
 }
 
 // errorsOf collects what a Limiter tells nobody else.
+
 type errorsOf struct {
 	mu   sync.Mutex
 	told []string
@@ -79,6 +79,7 @@ func (e *errorsOf) check(t *testing.T, want ...string) {
 }
 
 // begin begins a call that must be allowed.
+
 func begin(t *testing.T, g *ratelimit.Guard, ctx context.Context) *ratelimit.Call {
 	t.Helper()
 	call, err := g.Begin(ctx)
@@ -89,6 +90,7 @@ func begin(t *testing.T, g *ratelimit.Guard, ctx context.Context) *ratelimit.Cal
 }
 
 // refuses checks that a call is refused now.
+
 func refuses(t *testing.T, g *ratelimit.Guard, want string) {
 	t.Helper()
 	call, err := g.Begin(t.Context())
@@ -100,6 +102,7 @@ func refuses(t *testing.T, g *ratelimit.Guard, want string) {
 }
 
 // in runs a test in a bubble whose clock is the test's.
+
 func in(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, test)
@@ -110,7 +113,7 @@ func TestSlotIsHeldUntilTheCallEnds(t *testing.T) {
 		g := newLimiter(t, memlimit.New()).Guard("m", rule(slots(2, time.Minute)))
 		first, second := begin(t, g, t.Context()), begin(t, g, t.Context())
 		time.Sleep(time.Second)
-		refuses(t, g, "m: rate limit exceeded: limit limit admits the call in 59s")
+		refuses(t, g, "m: rate limit exceeded: limit limit has all slots taken: the next lease ends in 59s")
 		first.End()
 		begin(t, g, t.Context()).End()
 		second.End()
@@ -118,6 +121,7 @@ func TestSlotIsHeldUntilTheCallEnds(t *testing.T) {
 }
 
 // C12: the panic goes on, and so does the next call. C15: nor does a call that fails keep its slot.
+
 func TestSlotIsReleasedHoweverTheCallEnds(t *testing.T) {
 	calls := map[string]func(){
 		"return": func() {},
@@ -145,6 +149,7 @@ func TestSlotIsReleasedHoweverTheCallEnds(t *testing.T) {
 }
 
 // C13
+
 func TestCallEndsOnce(t *testing.T) {
 	in(t, func(t *testing.T) {
 		var told errorsOf
@@ -157,13 +162,14 @@ func TestCallEndsOnce(t *testing.T) {
 		wg.Wait()
 		b := begin(t, g, t.Context())
 		a.End()
-		refuses(t, g, "m: rate limit exceeded: limit limit admits the call in 1h0m0s")
+		refuses(t, g, "m: rate limit exceeded: limit limit has all slots taken: the next lease ends in 1h0m0s")
 		b.End()
 		told.check(t)
 	})
 }
 
 // C14
+
 func TestSlotIsReleasedAfterTheContextHasEnded(t *testing.T) {
 	in(t, func(t *testing.T) {
 		var told errorsOf
@@ -178,312 +184,14 @@ func TestSlotIsReleasedAfterTheContextHasEnded(t *testing.T) {
 }
 
 // C10
-func TestLeaseIsRenewedWhileTheCallRuns(t *testing.T) {
-	in(t, func(t *testing.T) {
-		var told errorsOf
-		g := newLimiter(t, memlimit.New(), told.option()).Guard("m", rule(slots(1, 9*time.Second)))
-		a := begin(t, g, t.Context())
-		time.Sleep(11 * time.Second)
-		refuses(t, g, "m: rate limit exceeded: limit limit admits the call in 7s")
-		time.Sleep(12 * time.Second)
-		refuses(t, g, "m: rate limit exceeded: limit limit admits the call in 7s")
-		time.Sleep(2 * time.Second)
-		if err := a.Context().Err(); err != nil {
-			t.Errorf("the call's context has ended: %v", err)
-		}
-		a.End()
-		time.Sleep(100 * time.Millisecond)
-		begin(t, g, t.Context()).End()
-		told.check(t)
-	})
-}
 
-func TestLostLeaseEndsTheContextOfTheCall(t *testing.T) {
-	broken := errors.New("connection refused")
-	second := ratelimit.Charge{Key: []byte("k"), Name: "limit", Limit: slots(1, 3*time.Second)}
-	tests := []struct {
-		name  string
-		store func(m *memlimit.Store) ratelimit.Store
-		after time.Duration // when it is lost
-		cause string
-		told  []string
-	}{
-		{
-			"taken away", func(m *memlimit.Store) ratelimit.Store {
-				return &hooked{Store: m, renew: func(ctx context.Context, charges []ratelimit.Charge, held []bool) error {
-					if err := m.Reset(ctx, []ratelimit.Charge{second}); err != nil {
-						return err
-					}
-					return m.Renew(ctx, charges, held)
-				}}
-			},
-			time.Second, "lease lost",
-			[]string{"m: limit limit: lease lost"},
-		},
-		{
-			"the store does not answer", func(m *memlimit.Store) ratelimit.Store {
-				return &hooked{Store: m, renew: func(context.Context, []ratelimit.Charge, []bool) error { return broken }}
-			},
-			3 * time.Second, "lease lost: connection refused",
-			[]string{"m: limit limit: lease lost: connection refused"},
-		},
-		{
-			"the store hangs", func(m *memlimit.Store) ratelimit.Store {
-				return &hooked{Store: m, renew: func(context.Context, []ratelimit.Charge, []bool) error {
-					time.Sleep(10 * time.Second)
-					return broken
-				}}
-			},
-			3 * time.Second, "lease lost",
-			[]string{"m: limit limit: lease lost"},
-		},
-		{
-			"the store renews nothing", func(m *memlimit.Store) ratelimit.Store { return struct{ ratelimit.Store }{m} },
-			3 * time.Second, "lease lost",
-			[]string{"m: limit limit: lease lost"},
-		},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			in(t, func(t *testing.T) {
-				var told errorsOf
-				g := newLimiter(t, tt.store(memlimit.New()), told.option()).Guard("m", rule(slots(1, 3*time.Second)))
-				call := begin(t, g, t.Context())
-				start := time.Now()
-				<-call.Context().Done()
-				if after := time.Since(start); after != tt.after {
-					t.Errorf("lost after %v: want %v", after, tt.after)
-				}
-				cause := context.Cause(call.Context())
-				checkError(t, cause, tt.cause)
-				if !errors.Is(cause, ratelimit.ErrLeaseLost) || !errors.Is(call.Context().Err(), context.Canceled) {
-					t.Errorf("cause %v, error %v", cause, call.Context().Err())
-				}
-				other := begin(t, g, t.Context()) // who has the slot now
-				call.End()
-				told.check(t, tt.told...)
-				refuses(t, g, "m: rate limit exceeded: limit limit admits the call in 3s")
-				other.End()
-				time.Sleep(time.Minute) // what hangs comes back
-			})
-		})
-	}
-}
+// A store may renew some leases and not be able to tell of others: a Cluster of which a node is down, say.
 
-func TestRenewalIsTriedAgain(t *testing.T) {
-	in(t, func(t *testing.T) {
-		var told errorsOf
-		tries := 0
-		store := &hooked{Store: memlimit.New()}
-		store.renew = func(ctx context.Context, charges []ratelimit.Charge, held []bool) error {
-			if tries++; tries%5 != 0 {
-				return errors.New("connection refused")
-			}
-			return store.Store.Renew(ctx, charges, held)
-		}
-		g := newLimiter(t, store, told.option()).Guard("m", rule(slots(1, 10*time.Second)))
-		call := begin(t, g, t.Context())
-		time.Sleep(time.Minute)
-		if err := call.Context().Err(); err != nil {
-			t.Errorf("the lease is lost: %v", err)
-		}
-		call.End()
-		told.check(t)
-	})
-}
+// A short lease is not held up by the renewal of a long one that hangs.
 
-func TestLeasesAreRenewedTogether(t *testing.T) {
-	in(t, func(t *testing.T) {
-		const calls = 1000
-		var renewals, most atomic.Int64
-		store := &hooked{Store: memlimit.New()}
-		store.renew = func(ctx context.Context, charges []ratelimit.Charge, held []bool) error {
-			renewals.Add(1)
-			most.Store(max(most.Load(), int64(len(charges))))
-			return store.Store.Renew(ctx, charges, held)
-		}
-		g := newLimiter(t, store).Guard("m", rule(slots(calls, 3*time.Second)))
-		before := runtime.NumGoroutine()
-		held := make([]*ratelimit.Call, calls)
-		for i := range held {
-			held[i] = begin(t, g, context.Background())
-		}
-		if n := runtime.NumGoroutine() - before; n > 2 {
-			t.Errorf("%d goroutines for %d leases: want one, and one on its way to the store", n, calls)
-		}
-		time.Sleep(3500 * time.Millisecond)
-		if n := renewals.Load(); n != 3*calls/100 || most.Load() != 100 {
-			t.Errorf("%d renewals of up to %d leases in 3.5 s", n, most.Load())
-		}
-		refuses(t, g, "m: rate limit exceeded: limit limit admits the call in 2.5s")
-		for _, call := range held {
-			call.End()
-		}
-		synctest.Wait()
-		if n := runtime.NumGoroutine(); n > before {
-			t.Errorf("%d goroutines are left", n-before)
-		}
-		begin(t, g, t.Context()).End()
-	})
-}
-
-func TestContextOfACallWithSlots(t *testing.T) {
-	type key struct{}
-	in(t, func(t *testing.T) {
-		g := newLimiter(t, memlimit.New()).Guard("m", rule(slots(10, time.Hour)))
-		why := errors.New("why")
-		parent, cancel := context.WithCancelCause(context.WithValue(t.Context(), key{}, "value"))
-		call := begin(t, g, parent)
-		if call.Context().Value(key{}) != "value" {
-			t.Error("the values of the parent are lost")
-		}
-		call.End()
-		synctest.Wait()
-		if err := call.Context().Err(); err != nil {
-			t.Errorf("what the call returned may live on its context, which has ended with it: %v", err)
-		}
-		cancel(why)
-		<-call.Context().Done()
-		if err := context.Cause(call.Context()); !errors.Is(err, why) {
-			t.Errorf("cause %v: want that of the parent", err)
-		}
-
-		timed, cancelTimed := context.WithTimeout(t.Context(), time.Second)
-		defer cancelTimed()
-		call = begin(t, g, timed)
-		defer call.End()
-		child, cancelChild := context.WithCancel(call.Context())
-		defer cancelChild()
-		<-child.Done()
-		synctest.Wait()
-		for _, ctx := range []context.Context{call.Context(), child} {
-			if err := ctx.Err(); err != context.DeadlineExceeded {
-				t.Errorf("error %v: want that of the deadline", err)
-			}
-			if deadline, ok := ctx.Deadline(); !ok || !deadline.Equal(time.Now()) {
-				t.Errorf("deadline %v, %v", deadline, ok)
-			}
-		}
-	})
-}
-
-// followed is a context that counts who follows it.
-type followed struct {
-	context.Context
-	followers atomic.Int64
-}
-
-func (f *followed) AfterFunc(func()) (stop func() bool) {
-	f.followers.Add(1)
-	return func() bool { f.followers.Add(-1); return true }
-}
-
-func TestContextsOfCallsThatAreOverAreForgotten(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	parent := &followed{Context: ctx}
-	g := newLimiter(t, memlimit.New()).Guard("m", rule(slots(10, time.Hour)))
-	for range 100 {
-		begin(t, g, parent).End()
-	}
-	for deadline := time.Now().Add(10 * time.Second); parent.followers.Load() > 1; {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d contexts of calls that are over follow their parent", parent.followers.Load())
-		}
-		runtime.GC()
-	}
-}
-
-func TestRefund(t *testing.T) {
-	rules := []ratelimit.Rule{
-		{Key: "a", Name: "minute", Limit: ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 10, Period: time.Minute}},
-		{Key: "a", Name: "hour", Limit: ratelimit.Limit{Count: 100, Period: time.Hour}, Cost: 5},
-	}
-	tests := []struct {
-		name   string
-		during func(call *ratelimit.Call)
-		want   string // units that are left of each limit
-	}{
-		{"of neither limit", func(*ratelimit.Call) {}, "9 95"},
-		{"of one limit", func(call *ratelimit.Call) { call.Refund("minute") }, "10 95"},
-		{"twice", func(call *ratelimit.Call) { call.Refund("minute"); call.Refund("minute") }, "10 95"},
-		{"of both limits", func(call *ratelimit.Call) { call.Refund("hour"); call.Refund("minute") }, "10 100"},
-		{"of no such limit", func(call *ratelimit.Call) { call.Refund("day") }, "9 95"},
-		{"after the end", func(call *ratelimit.Call) { call.End(); call.Refund("minute") }, "9 95"},
-		{
-			"what has come back is not given back twice", func(call *ratelimit.Call) {
-				time.Sleep(time.Minute)
-				call.Refund("minute")
-				call.Refund("hour")
-			}, "9 100", // one of the next window's
-		},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			in(t, func(t *testing.T) {
-				store := memlimit.New()
-				g := newLimiter(t, store).Guard("m", rules...)
-				call := begin(t, g, t.Context())
-				tt.during(call)
-				charges := []ratelimit.Charge{
-					{Key: []byte("a"), Name: "minute", Limit: rules[0].Limit},
-					{Key: []byte("a"), Name: "hour", Limit: rules[1].Limit},
-				}
-				if strings.Contains(tt.name, "twice") && tt.want == "9 100" {
-					charges[0].Cost = 1 // of another call, in the next window
-				}
-				results := make([]ratelimit.Result, 2)
-				if err := store.Take(t.Context(), charges, results); err != nil {
-					t.Fatal(err)
-				}
-				charges[0].Cost = 0
-				call.End()
-				if err := store.Peek(t.Context(), charges, results); err != nil {
-					t.Fatal(err)
-				}
-				if left := fmt.Sprint(results[0].Remaining, results[1].Remaining); left != tt.want {
-					t.Errorf("%s are left: want %s", left, tt.want)
-				}
-			})
-		})
-	}
-}
+// What has come back of a call's units by itself is not given back a second time.
 
 // C09
-func TestReleaseThatFailsIsTold(t *testing.T) {
-	in(t, func(t *testing.T) {
-		var told errorsOf
-		store := &hooked{Store: memlimit.New()}
-		store.refund = func(context.Context, []ratelimit.Charge) error { return errors.New("connection refused") }
-		g := newLimiter(t, store, told.option()).Guard("users.Get", rule(slots(1, 5*time.Second)))
-		begin(t, g, t.Context()).End()
-		told.check(t, "users.Get: connection refused")
-		time.Sleep(5*time.Second - time.Microsecond)
-		refuses(t, g, "users.Get: rate limit exceeded: limit limit admits the call in 1µs")
-		time.Sleep(time.Microsecond)
-		store.refund = nil
-		begin(t, g, t.Context()).End()
-	})
-}
-
-func TestReleaseWaitsForASecond(t *testing.T) {
-	in(t, func(t *testing.T) {
-		var told errorsOf
-		store := &hooked{Store: memlimit.New()}
-		store.refund = func(ctx context.Context, _ []ratelimit.Charge) error {
-			<-ctx.Done()
-			return ctx.Err()
-		}
-		g := newLimiter(t, store, told.option()).Guard("m", rule(slots(1, time.Minute)))
-		call := begin(t, g, t.Context())
-		start := time.Now()
-		call.End()
-		if d := time.Since(start); d != time.Second {
-			t.Errorf("the call ended after %v", d)
-		}
-		told.check(t, "m: context deadline exceeded")
-	})
-}
 
 func TestSlotsAndUnitsAreTakenTogether(t *testing.T) {
 	in(t, func(t *testing.T) {
@@ -493,7 +201,7 @@ func TestSlotsAndUnitsAreTakenTogether(t *testing.T) {
 			ratelimit.Rule{Key: "k", Name: "hour", Limit: ratelimit.Limit{Count: 2, Period: time.Hour}},
 		)
 		call := begin(t, g, t.Context())
-		refuses(t, g, "m: rate limit exceeded: limit slots admits the call in 1m0s")
+		refuses(t, g, "m: rate limit exceeded: limit slots has all slots taken: the next lease ends in 1m0s")
 		call.End()
 		begin(t, g, t.Context()).End()
 		refuses(t, g, "m: rate limit exceeded: limit hour admits the call in 30m0s")
@@ -505,10 +213,10 @@ func TestSlotsAndUnitsAreTakenTogether(t *testing.T) {
 
 func TestConcurrencyNeedsACallThatEnds(t *testing.T) {
 	l := newLimiter(t, memlimit.New())
-	const want = "rate limit undecided: ratelimit: a limit of the method is Concurrency: want Guard.Begin, whose Call ends"
-	checkError(t, l.Guard("m", rule(slots(1, time.Minute))).Allow(t.Context()), "m: "+want)
+	checkError(t, l.Guard("m", rule(slots(1, time.Minute))).Allow(t.Context()),
+		"m: rate limit undecided: ratelimit: a limit of the method is Concurrency: want Guard.Begin, whose Call ends")
 	_, err := l.Allow(t.Context(), "k", slots(1, time.Minute))
-	checkError(t, err, want)
+	checkError(t, err, "rate limit undecided: ratelimit: Concurrency needs a call that ends: want Guard.Begin")
 }
 
 func TestCallOfAStoreThatDoesNotAnswer(t *testing.T) {

@@ -48,6 +48,8 @@ func (e *LimitError) Error() string {
 		return fmt.Sprintf("%s%v: limit %s goes by the caller's %q, which the context does not hold", where, ErrLimited, e.Name, e.Missing)
 	case e.Result.RetryAfter == Never:
 		return fmt.Sprintf("%s%v: limit %s can never admit this cost: its capacity is %d", where, ErrLimited, e.Name, e.Result.Limit)
+	case e.Limit.Algorithm == Concurrency:
+		return fmt.Sprintf("%s%v: limit %s has all slots taken: the next lease ends in %v", where, ErrLimited, e.Name, e.Result.RetryAfter)
 	}
 	return fmt.Sprintf("%s%v: limit %s admits the call in %v", where, ErrLimited, e.Name, e.Result.RetryAfter)
 }
@@ -56,7 +58,8 @@ func (e *LimitError) Error() string {
 func (e *LimitError) Is(target error) bool { return target == ErrLimited }
 
 // RetryAfter returns the least wait after which the same call would be admitted if nobody else called meanwhile, or
-// [Never]. It is the longest of all limits that refused.
+// [Never]. It is the longest of all limits that refused. Of [Concurrency] it is when enough leases would end if none was
+// renewed: slots are free earlier if calls end, and later if they last.
 func (e *LimitError) RetryAfter() time.Duration { return e.Result.RetryAfter }
 
 // DecisionError says that the limiter could not decide on a call, which is no refusal: it does not match [ErrLimited].

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Failure says what becomes of a call when the store cannot answer.
@@ -71,6 +72,7 @@ func localOf(store Store) Store {
 
 // fail decides a call that the store cannot decide, as the limits say. It keeps in s what a local store has decided.
 func (l *Limiter) fail(ctx context.Context, s *scratch, cause error) (decided bool, err error) {
+	s.save()
 	n := 0
 	for i, r := range s.rules {
 		failure := r.Fail
@@ -93,6 +95,9 @@ func (l *Limiter) fail(ctx context.Context, s *scratch, cause error) (decided bo
 		return false, nil
 	}
 	s.local = true
+	if s.timed {
+		s.asked = time.Now() // the other store may have taken its time
+	}
 	if err := l.local.Take(ctx, s.charges, s.results); err != nil {
 		return false, fmt.Errorf("%w; then locally: %w", cause, err)
 	}

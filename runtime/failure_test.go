@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -188,7 +189,7 @@ func TestSlotsOfTheLocalStore(t *testing.T) {
 		if err := call.Context().Err(); err != nil {
 			t.Errorf("the lease is lost: %v", err)
 		}
-		refuses(t, g, "m: rate limit exceeded: limit limit admits the call in 2.5s")
+		refuses(t, g, "m: rate limit exceeded: limit limit has all slots taken: the next lease ends in 2.5s")
 		store.down(false)
 		other := begin(t, g, t.Context())
 		call.End()
@@ -211,5 +212,104 @@ func TestLocalStoreOfTheUser(t *testing.T) {
 	checkError(t, err, "rate limit undecided: connection refused; then locally: out of memory")
 	if !errors.Is(err, errDown) {
 		t.Errorf("error %#v", err)
+	}
+}
+
+// The main store took its time to fail: the lease is as old as the local store's answer.
+func TestSlotOfTheLocalStoreIsNew(t *testing.T) {
+	in(t, func(t *testing.T) {
+		store := newOutage()
+		store.take = func(context.Context, []ratelimit.Charge, []ratelimit.Result) error {
+			time.Sleep(5 * time.Second)
+			return errDown
+		}
+		g := newLimiter(t, store).Guard("m", rule(slots(1, 3*time.Second)))
+		call := begin(t, g, t.Context())
+		time.Sleep(20 * time.Millisecond)
+		if err := context.Cause(call.Context()); err != nil {
+			t.Errorf("20 ms into the call: %v", err)
+		}
+		call.End()
+	})
+}
+
+// A renewal that hangs in the main store holds up none in the local one.
+func TestSlotOfTheLocalStoreIsRenewedWhileTheOtherHangs(t *testing.T) {
+	in(t, func(t *testing.T) {
+		store := newOutage()
+		g := newLimiter(t, store, (&errorsOf{}).option()).Guard("m", rule(slots(1, 3*time.Second)))
+		before := begin(t, g, t.Context())
+		store.down(true)
+		store.renew = func(ctx context.Context, _ []ratelimit.Charge, _ []bool) error {
+			time.Sleep(10 * time.Second) // whatever ctx says
+			return ctx.Err()
+		}
+		call := begin(t, g, t.Context())
+		time.Sleep(9 * time.Second)
+		if err := context.Cause(call.Context()); err != nil {
+			t.Errorf("the local lease: %v", err)
+		}
+		if err := context.Cause(before.Context()); !errors.Is(err, ratelimit.ErrLeaseLost) {
+			t.Errorf("the other lease: %v", err)
+		}
+		call.End()
+		before.End()
+		time.Sleep(time.Minute) // what hangs comes back
+	})
+}
+
+// A call that waits is asked about with its own limits each time, whatever the try before came to.
+func TestCallThatWaitsThroughAnOutage(t *testing.T) {
+	tests := []struct {
+		name  string
+		fail  ratelimit.Failure // of the second limit
+		fails int               // tries that the main store fails
+		want  string
+		asked []int64 // counts that the main store was asked about
+	}{
+		{"local", ratelimit.FailLocal, 1, "", []int64{8, 4, 8, 4}},
+		{"local, several times", ratelimit.FailLocal, 3, "", []int64{8, 4, 8, 4, 8, 4, 8, 4}},
+		{"open, then not any more", ratelimit.FailOpen, 1, "m: rate limit exceeded: limit second admits the call in 59m59.995s", []int64{8, 4, 8, 4}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			in(t, func(t *testing.T) {
+				store := newOutage()
+				l := newLimiter(t, store, ratelimit.Instances(2))
+				hour := ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 4, Period: time.Hour}
+				g := l.Guard("m",
+					ratelimit.Rule{Key: "k", Name: "first", Limit: slots(8, time.Hour), Wait: time.Minute},
+					ratelimit.Rule{Key: "k", Name: "second", Limit: hour, Fail: tt.fail},
+				)
+				local := []ratelimit.Charge{{Key: []byte("k"), Name: "first", Limit: slots(4, time.Hour), Cost: 4, Holder: "other"}}
+				if err := store.local.Take(t.Context(), local, make([]ratelimit.Result, 1)); err != nil {
+					t.Fatal(err)
+				}
+				if tt.want != "" {
+					used := []ratelimit.Charge{{Key: []byte("k"), Name: "second", Limit: hour, Cost: 4}}
+					if err := store.Store.Take(t.Context(), used, make([]ratelimit.Result, 1)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				var asked []int64
+				store.take = func(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+					for _, c := range charges {
+						asked = append(asked, c.Limit.Count)
+					}
+					if len(asked) <= 2*tt.fails {
+						return errDown
+					}
+					return store.Store.Take(ctx, charges, results)
+				}
+				call, err := g.Begin(t.Context())
+				checkError(t, err, tt.want)
+				if call != nil {
+					call.End()
+				}
+				if !slices.Equal(asked, tt.asked) {
+					t.Errorf("asked about %v: want %v", asked, tt.asked)
+				}
+			})
+		})
 	}
 }

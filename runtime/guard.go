@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
-	"time"
 )
 
 // Guard holds the limits of one method. Generated code makes one for each limited method and asks it before each call.
@@ -76,7 +74,8 @@ func (g *Guard) Allow(ctx context.Context, call ...Arg) error {
 	if err := g.decide(ctx, s, call); err != nil {
 		return err
 	}
-	if err := g.awaitTurn(ctx, s); err != nil {
+	if err := s.awaitTurn(ctx); err != nil {
+		g.giveUp(ctx, s)
 		return g.undecided(err)
 	}
 	return nil
@@ -224,44 +223,4 @@ func (g *Guard) missing(r *rule, p *part) *LimitError {
 		given:   p.kind == givenPart,
 		Refused: []Outcome{{Name: r.Name, Limit: r.Limit, Result: result}},
 	}
-}
-
-// scratch is the memory of one decision, reused so that a decision allocates nothing. Charges are passed to a Store
-// through an interface, so that they cannot live on the stack.
-type scratch struct {
-	keys     []byte
-	rules    []*rule
-	charges  []Charge
-	results  []Result
-	outcomes []Outcome
-	local    bool          // whether the local store has decided
-	holder   string        // of the slots that are taken
-	timed    bool          // whether asked is wanted
-	asked    time.Time     // when the store was asked, or just before
-	delay    time.Duration // until the call's turn, from replied on; 0 if it has none
-	replied  time.Time
-}
-
-var scratchPool = sync.Pool{New: func() any { return new(scratch) }}
-
-// holds reports whether the i-th charge holds slots.
-func (s *scratch) holds(i int) bool { return s.rules[i].leased && s.charges[i].Cost > 0 }
-
-// isOut reports whether what the i-th charge took has not come back by itself: slots do not, and the rest has when its
-// bucket would be as new, had nobody else called.
-func (s *scratch) isOut(i int) bool {
-	return s.rules[i].leased || time.Since(s.asked) < s.results[i].ResetAfter
-}
-
-// keep drops all charges but the first n.
-func (s *scratch) keep(n int) {
-	s.rules, s.charges, s.results = s.rules[:n], s.charges[:n], s.results[:n]
-}
-
-func (s *scratch) release() {
-	clear(s.charges) // its keys may be in an array that has been outgrown
-	clear(s.rules)
-	s.keys, s.rules, s.charges, s.results, s.outcomes = s.keys[:0], s.rules[:0], s.charges[:0], s.results[:0], s.outcomes[:0]
-	s.local, s.holder, s.timed, s.delay = false, "", false, 0
-	scratchPool.Put(s)
 }

@@ -10,12 +10,14 @@ import (
 )
 
 const (
-	// renewals is how many times a lease is renewed before it would end, so that one renewal that fails loses nothing.
-	renewals = 3
-	// retries is how many times a lease's time holds the pause after a renewal that failed.
-	retries = 10
-	// maxRenewals bounds what is asked of the store at once.
-	maxRenewals = 100
+	// renewalsPerLease is how many times a lease is renewed before it would end, so that one renewal that fails loses
+	// nothing.
+	renewalsPerLease = 3
+	// retriesPerLease is how many times a lease's time holds the pause after a renewal that failed.
+	retriesPerLease = 10
+	// maxRenewals and maxRenewedSlots bound what is asked of a store at once.
+	maxRenewals     = 100
+	maxRenewedSlots = maxSlots
 )
 
 // lease is a slot that a call holds. Its times are of this process's clock and begin before the store's do, so that it
@@ -36,20 +38,25 @@ func (l *lease) ends() time.Time { return l.taken.Add(l.slot.Limit.Period) }
 
 // start makes the lease one that was taken at that time.
 func (l *lease) start(taken time.Time) {
-	l.taken, l.due, l.queued, l.err = taken, taken.Add(l.slot.Limit.Period/renewals), false, nil
+	l.taken, l.due, l.queued, l.err = taken, taken.Add(l.slot.Limit.Period/renewalsPerLease), false, nil
 }
 
-// leases are those of a Limiter's calls. One goroutine watches them all, and a second one is on its way to the store. They
+// leases are those of a Limiter's calls. One goroutine watches them all, and another one is on its way to each store. They
 // run while there are leases, so that there is nothing to close.
 type leases struct {
 	limiter *Limiter
 
-	mu       sync.Mutex
-	held     leaseHeap
-	queue    []*lease      // what is to be renewed next
-	running  bool          // whether leases are watched
-	renewing bool          // whether a renewal is on its way
-	changed  chan struct{} // tells the watch that it may have to do something earlier, or nothing
+	mu      sync.Mutex
+	held    leaseHeap
+	queues  [2]renewals   // of the store, and of the local one
+	running bool          // whether leases are watched
+	changed chan struct{} // tells the watch that it may have to do something earlier, or nothing
+}
+
+// renewals are those of one store. One is on its way at a time.
+type renewals struct {
+	queue []*lease
+	busy  bool
 }
 
 // hold keeps the slots among what a call has taken until they are released.
@@ -137,34 +144,51 @@ func (ls *leases) turn(now time.Time) (lost []*lease, wait time.Duration, ok boo
 		}
 		if _, renews := ls.limiter.decider(l.local).(Renewer); renews && !l.queued {
 			l.queued = true
-			ls.queue = append(ls.queue, l)
+			q := ls.queue(l)
+			q.queue = append(q.queue, l)
 		}
 		l.due = l.ends()
 		heap.Fix(&ls.held, 0)
 	}
 	if len(ls.held) == 0 {
-		ls.running, ls.queue = false, nil
+		ls.running = false
 		return lost, 0, false
 	}
-	if !ls.renewing && len(ls.queue) > 0 {
-		ls.renewing = true
-		go ls.renew(ls.batch())
+	for i := range ls.queues {
+		if batch := ls.queues[i].next(); batch != nil {
+			go ls.renew(batch)
+		}
 	}
 	return lost, ls.held[0].due.Sub(now), true
 }
 
-// batch takes from the queue what is to be renewed in one call of a store.
-func (ls *leases) batch() []*lease {
-	local := ls.queue[0].local
+// queue returns where a lease waits to be renewed.
+func (ls *leases) queue(l *lease) *renewals {
+	if l.local {
+		return &ls.queues[1]
+	}
+	return &ls.queues[0]
+}
+
+// next takes from the queue what is to be renewed in one call, or nothing while another is on its way. Leases of one time
+// go together, so that none holds up shorter ones.
+func (r *renewals) next() []*lease {
+	if r.busy {
+		return nil
+	}
 	var batch, rest []*lease
-	for _, l := range ls.queue {
-		if l.local == local && len(batch) < maxRenewals {
+	var slots int64
+	for _, l := range r.queue {
+		switch {
+		case l.index < 0: // released, or lost, meanwhile
+		case batch == nil || l.slot.Limit.Period == batch[0].slot.Limit.Period && len(batch) < maxRenewals && slots+l.slot.Cost <= maxRenewedSlots:
 			batch = append(batch, l)
-		} else {
+			slots += l.slot.Cost
+		default:
 			rest = append(rest, l)
 		}
 	}
-	ls.queue = rest
+	r.queue, r.busy = rest, batch != nil
 	return batch
 }
 
@@ -172,13 +196,11 @@ func (ls *leases) batch() []*lease {
 func (ls *leases) renew(batch []*lease) {
 	started := time.Now()
 	slots := make([]Charge, len(batch))
-	timeout := maxPeriod
 	for i, l := range batch {
 		slots[i] = l.slot
-		timeout = min(timeout, l.slot.Limit.Period/renewals)
 	}
 	held := make([]bool, len(batch))
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	ctx, cancel := context.WithTimeout(context.Background(), batch[0].slot.Limit.Period/renewalsPerLease)
 	renewer := ls.limiter.decider(batch[0].local).(Renewer) // or nothing would be queued
 	err := renewer.Renew(ctx, slots, held)
 	cancel()
@@ -192,20 +214,20 @@ func (ls *leases) renew(batch []*lease) {
 func (ls *leases) renewed(batch []*lease, held []bool, err error, started time.Time) (lost []*lease) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	ls.renewing = false
+	ls.queue(batch[0]).busy = false
 	ls.notify()
 	for i, l := range batch {
 		switch {
 		case l.index < 0: // released, or lost, meanwhile
 			continue
+		case held[i]:
+			l.start(started)
 		case err != nil:
 			l.err, l.queued = err, false
-			l.due = time.Now().Add(l.slot.Limit.Period / retries)
+			l.due = time.Now().Add(l.slot.Limit.Period / retriesPerLease)
 			if l.ends().Before(l.due) {
 				l.due = l.ends()
 			}
-		case held[i]:
-			l.start(started)
 		default:
 			heap.Remove(&ls.held, l.index)
 			lost = append(lost, l)
@@ -223,7 +245,7 @@ func (l *lease) lose() {
 		cause = fmt.Errorf("%w: %w", ErrLeaseLost, l.err)
 	}
 	if !l.shadow {
-		l.call.held.end(cause)
+		l.call.end(cause)
 	}
 	g := l.call.guard
 	g.limiter.report(g.method, fmt.Errorf("limit %s: %w", l.slot.Name, cause))

@@ -16,6 +16,7 @@ package ratelimit
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 	"time"
 )
@@ -171,6 +172,23 @@ func (l Limit) refillsLongerThan(d time.Duration) bool {
 	hi, lo := bits.Mul64(uint64(l.Capacity()), uint64(l.Period.Microseconds()))
 	maxHi, maxLo := bits.Mul64(uint64(l.Count), uint64(d.Microseconds()))
 	return hi > maxHi || hi == maxHi && lo > maxLo
+}
+
+// comesBackWithin returns how many units come back to a bucket in a time, rounded up.
+func (l Limit) comesBackWithin(d time.Duration) int64 {
+	if l.Refill == Interval {
+		return (int64((d-1)/l.Period) + 1) * l.Count
+	}
+	micros, period := uint64((d-1)/time.Microsecond)+1, uint64(l.Period.Microseconds())
+	hi, lo := bits.Mul64(micros, uint64(l.Count))
+	if hi >= period {
+		return math.MaxInt64
+	}
+	units, rest := bits.Div64(hi, lo, period)
+	if rest > 0 {
+		units++
+	}
+	return int64(min(units, math.MaxInt64))
 }
 
 // periodName returns a period as a directive would write it: 1s, 1m30s, 24h.

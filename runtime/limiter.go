@@ -65,6 +65,8 @@ func New(store Store, opts ...Option) (*Limiter, error) {
 	return l, nil
 }
 
+var errSlots = errors.New("ratelimit: Concurrency needs a call that ends: want Guard.Begin")
+
 var errNoStore = errors.New("ratelimit: no store: make Limiters by New and decorators by their constructors")
 
 // Allow takes one unit of the bucket that key names and reports whether the call may go on. It is for the places that
@@ -89,7 +91,7 @@ func (l *Limiter) AllowN(ctx context.Context, key string, limit Limit, n int64) 
 		return Result{}, &DecisionError{Err: err}
 	}
 	if limit.Algorithm == Concurrency {
-		return Result{}, &DecisionError{Err: errLeased}
+		return Result{}, &DecisionError{Err: errSlots}
 	}
 	decided, err := l.take(ctx, s)
 	if err != nil {
@@ -117,10 +119,11 @@ func (l *Limiter) take(ctx context.Context, s *scratch) (decided bool, err error
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
+	s.restore()
+	s.local = false
 	if s.timed {
 		s.asked = time.Now()
 	}
-	s.local = false
 	err = l.store.Take(ctx, s.charges, s.results)
 	switch ended := ctx.Err(); {
 	case err == nil:

@@ -44,7 +44,8 @@ func (o *Outcome) moreExhausted(p *Outcome) bool {
 // A Recorder is told what was decided about the calls of one context, e.g. to put it into a response.
 type Recorder interface {
 	// Record is given the outcome of each limit of a call, in the order of the directives. The method is empty for
-	// [Limiter.Allow]. It may be called by several goroutines at once, must not block and must not keep outcomes.
+	// [Limiter.Allow]. It may be called by several goroutines at once, must neither block nor panic,
+	// and must not keep outcomes.
 	Record(method string, outcomes []Outcome)
 }
 

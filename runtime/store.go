@@ -42,7 +42,7 @@ type Result struct {
 	Allowed    bool          // whether this limit lets the call go on
 	Limit      int64         // capacity: the most that could be taken at once
 	Remaining  int64         // what could be taken now, after this call; never negative
-	RetryAfter time.Duration // 0 if allowed; otherwise the least wait after which the same call would be, or [Never]
+	RetryAfter time.Duration // 0 if allowed; otherwise the least wait after which the same call would be if nobody else called, or [Never]
 	ResetAfter time.Duration // until the bucket is as new
 	Delay      time.Duration // of an allowed call, how long it has to wait for its turn; at most Charge.Wait
 	At         time.Duration // when it was decided, by the store's clock: the time since 1970, in UTC
@@ -74,7 +74,8 @@ type Store interface {
 // A Renewer is a [Store] that prolongs leases. Without it, a call that lasts longer than its lease loses its slot.
 type Renewer interface {
 	// Renew starts the lease of each charge's Holder anew, independently of each other, and sets held to whether it was
-	// still held: one that has ended stays lost. Its error is that of [CheckRenewal], or says that the Store cannot tell.
+	// still held: one that has ended stays lost. Its error is that of [CheckRenewal], or says that the Store cannot tell of
+	// all of them: what held then says is true is.
 	Renew(ctx context.Context, charges []Charge, held []bool) error
 }
 

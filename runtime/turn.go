@@ -3,6 +3,7 @@ package ratelimit
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -23,13 +24,14 @@ func (g *Guard) takeInTurn(ctx context.Context, s *scratch) (decided bool, err e
 	began := time.Now()
 	s.timed = true
 	var p *place // in a line, if the call is in one
-	line, wait := s.line()
-	if line != nil {
-		p = g.limiter.lines.joinBehind(line)
-		defer func() { p.leave() }()
+	defer func() { p.leave() }()
+	if c := s.line(); c != nil {
+		if p = g.limiter.lines.joinBehind(c); p != nil && g.isHopeless(ctx, s) {
+			return true, nil
+		}
 	}
 	for poll := firstPoll; ; poll = min(2*poll, lastPoll) {
-		if err := p.untilFirst(ctx, wait-time.Since(began)); err != nil {
+		if err := p.untilFirst(ctx, s.patience(time.Since(began))); err != nil {
 			return false, err
 		}
 		if decided, err = g.limiter.take(ctx, s); err != nil || !decided {
@@ -41,7 +43,7 @@ func (g *Guard) takeInTurn(ctx context.Context, s *scratch) (decided bool, err e
 			return true, nil
 		}
 		if p == nil {
-			p = g.limiter.lines.join(line)
+			p = g.limiter.lines.join(s.line())
 		}
 		if err := p.untilNews(ctx, pause); err != nil {
 			return false, err
@@ -49,15 +51,37 @@ func (g *Guard) takeInTurn(ctx context.Context, s *scratch) (decided bool, err e
 	}
 }
 
-// line returns the charge whose bucket the call would stand in line for, and for how long. It is the first, so that calls
-// of a method stand in one line.
-func (s *scratch) line() (*Charge, time.Duration) {
+// line returns the charge whose bucket the call would stand in line for. It is the first, so that calls of a method stand
+// in one line.
+func (s *scratch) line() *Charge {
 	for i, r := range s.rules {
 		if r.Wait > 0 && !r.ahead {
-			return &s.charges[i], r.Wait
+			return &s.charges[i]
 		}
 	}
-	return nil, 0
+	return nil
+}
+
+// patience returns how long a call that has waited since it began may stand in line before it has to try, since one of its
+// limits would refuse it then.
+func (s *scratch) patience(since time.Duration) time.Duration {
+	left := Never
+	for _, r := range s.rules {
+		if r.Wait > since && !r.ahead {
+			left = min(left, r.Wait-since)
+		}
+	}
+	return left
+}
+
+// isHopeless reports whether a call that has just joined a line need not stand in it, since it will be refused whoever is
+// before it. The results then say why.
+func (g *Guard) isHopeless(ctx context.Context, s *scratch) bool {
+	if g.limiter.store.Peek(ctx, s.charges, s.results) != nil {
+		return false // the try will tell
+	}
+	_, again := s.pause(ctx, 0, firstPoll)
+	return !again && slices.ContainsFunc(s.results, func(r Result) bool { return !r.Allowed })
 }
 
 // pause returns how long a call that was refused, and has waited since it began, should wait to be tried again, and whether
@@ -98,56 +122,52 @@ func timeLeft(ctx context.Context) time.Duration {
 // and is refused.
 func (g *Guard) schedule(ctx context.Context, s *scratch, since time.Duration) {
 	left := timeLeft(ctx)
-	late := func(i int) bool { return s.results[i].Delay > min(s.rules[i].Wait-since, left) }
-	var delay time.Duration
-	isLate := false
+	var late []int
 	for i := range s.results {
-		if !s.results[i].Allowed {
+		r := &s.results[i]
+		if !r.Allowed {
 			return // nothing was charged
 		}
-		delay = max(delay, s.results[i].Delay)
-		isLate = isLate || s.results[i].Delay > 0 && late(i)
-	}
-	if delay == 0 {
-		return
+		s.delay = max(s.delay, r.Delay)
+		if r.Delay > 0 && r.Delay > min(s.rules[i].Wait-since, left) {
+			late = append(late, i)
+		}
 	}
 	s.replied = time.Now()
-	if !isLate {
-		s.delay = delay
+	if late == nil {
 		return
 	}
+	s.delay = 0
 	g.giveUp(ctx, s)
-	for i := range s.results {
-		if result := &s.results[i]; result.Delay > 0 && late(i) {
-			result.Allowed, result.RetryAfter, result.Delay = false, result.Delay, 0
-		}
+	_ = g.limiter.decider(s.local).Peek(ctx, s.charges, s.results) // or they tell how it was before
+	for _, i := range late {
+		r := &s.results[i]
+		r.Allowed, r.RetryAfter, r.Delay = false, r.Delay, 0
 	}
 }
 
-// awaitTurn waits until it is the call's turn. If ctx ends first, the call gives all back.
-func (g *Guard) awaitTurn(ctx context.Context, s *scratch) error {
+// awaitTurn waits until it is the call's turn. If ctx ends first, the call is to give up.
+func (s *scratch) awaitTurn(ctx context.Context) error {
 	if s.delay == 0 {
 		return nil
 	}
 	err := sleep(ctx, s.delay-time.Since(s.replied), nil)
-	if err != nil {
-		g.giveUp(ctx, s)
-		if cause := context.Cause(ctx); errors.Is(cause, ErrLeaseLost) { // of slots that were taken with the turn
-			err = cause
-		}
+	if cause := context.Cause(ctx); err != nil && errors.Is(cause, ErrLeaseLost) { // of slots that were taken with the turn
+		return cause
 	}
 	return err
 }
 
-// giveUp gives back what a call that does not wait any longer was charged, but for what has come back by itself.
+// giveUp gives back what a call that does not wait any longer was charged.
 func (g *Guard) giveUp(ctx context.Context, s *scratch) {
 	waited := time.Since(s.replied).Truncate(time.Microsecond)
 	var back []Charge
-	for i, c := range s.charges {
+	for i := range s.charges {
+		c, ok := s.refund(i)
 		if s.rules[i].ahead {
 			c.Delay = max(0, s.results[i].Delay-waited)
 		}
-		if c.Cost > 0 && s.isOut(i) {
+		if ok {
 			back = append(back, c)
 		}
 	}

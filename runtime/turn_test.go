@@ -18,13 +18,16 @@ func waiting(limit ratelimit.Limit, wait time.Duration) ratelimit.Rule {
 }
 
 // outcome is what became of a call, and after what time.
+
 type outcome struct {
 	after time.Duration
 	err   error
 }
 
 // together makes n calls at once, one millisecond after the other if they are to come in order, and returns their outcomes
+
 // in order of time.
+
 func together(n int, call func() error) []outcome {
 	var mu sync.Mutex
 	var all []outcome
@@ -44,6 +47,7 @@ func together(n int, call func() error) []outcome {
 }
 
 // R42 (a)
+
 func TestCallsWaitForTheirTurns(t *testing.T) {
 	for _, algorithm := range []ratelimit.Algorithm{ratelimit.TokenBucket, ratelimit.LeakyBucket} {
 		t.Run(algorithm.String(), func(t *testing.T) {
@@ -73,6 +77,7 @@ func TestCallsWaitForTheirTurns(t *testing.T) {
 }
 
 // R42 (b)
+
 func TestPacedCalls(t *testing.T) {
 	in(t, func(t *testing.T) {
 		limit := ratelimit.Limit{Count: 1, Period: time.Second}
@@ -140,151 +145,10 @@ func TestWaitThatCannotBeEnoughIsRefusedAtOnce(t *testing.T) {
 }
 
 // Of limits that cannot be charged in advance, those that wait are admitted as soon as may be, in order.
-func TestCallsWaitInLine(t *testing.T) {
-	tests := []struct {
-		limit ratelimit.Limit
-		want  []time.Duration
-	}{
-		{ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 2, Period: time.Second}, []time.Duration{0, 0, 1, 1, 2, 2}},
-		{ratelimit.Limit{Algorithm: ratelimit.SlidingLog, Count: 2, Period: time.Second}, []time.Duration{0, 0, 1, 1, 2, 2}},
-		{ratelimit.Limit{Algorithm: ratelimit.Concurrency, Count: 2, Period: time.Minute}, []time.Duration{0, 0, 3, 3, 6, 6}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.limit.Algorithm.String(), func(t *testing.T) {
-			in(t, func(t *testing.T) {
-				g := newLimiter(t, memlimit.New()).Guard("m", waiting(tt.limit, 10*time.Second))
-				var mu sync.Mutex
-				var order []int
-				var at []time.Duration
-				var wg sync.WaitGroup
-				start := time.Now()
-				for i := range tt.want {
-					wg.Go(func() {
-						call, err := g.Begin(t.Context())
-						if err != nil {
-							t.Error(err)
-							return
-						}
-						defer call.End()
-						mu.Lock()
-						order, at = append(order, i), append(at, time.Since(start))
-						mu.Unlock()
-						if tt.limit.Algorithm == ratelimit.Concurrency {
-							time.Sleep(3 * time.Second)
-						}
-					})
-					synctest.Wait()
-				}
-				wg.Wait()
-				if !slices.IsSorted(order) || len(order) != len(tt.want) {
-					t.Errorf("calls went in the order %v", order)
-				}
-				for i := range at {
-					if want := tt.want[i] * time.Second; at[i] != want {
-						t.Errorf("calls went at %v: want %v seconds", at, tt.want)
-						break
-					}
-				}
-			})
-		})
-	}
-}
-
-func TestLaterCallsDoNotPassThoseInLine(t *testing.T) {
-	in(t, func(t *testing.T) {
-		g := newLimiter(t, memlimit.New()).Guard("m", waiting(slots(1, time.Minute), 10*time.Second))
-		held := begin(t, g, t.Context())
-		second := make(chan *ratelimit.Call)
-		go func() { second <- begin(t, g, t.Context()) }()
-		synctest.Wait()
-		third := make(chan *ratelimit.Call)
-		time.AfterFunc(time.Second, func() {
-			held.End()
-			third <- begin(t, g, t.Context()) // as early as can be
-		})
-		select {
-		case call := <-second:
-			go call.End()
-		case <-third:
-			t.Error("the third call went before the second")
-			<-second
-		}
-		(<-third).End()
-	})
-}
 
 // C16
-func TestWaitForASlotEnds(t *testing.T) {
-	tests := []struct {
-		name          string
-		wait, timeout time.Duration
-		after         time.Duration
-		want          string
-	}{
-		{"at once by default", 0, time.Hour, 0, "m: rate limit exceeded: limit limit admits the call in 1m0s"},
-		{"by the rule", 100 * time.Millisecond, time.Hour, 100 * time.Millisecond, "m: rate limit exceeded: limit limit admits the call in 59.9s"},
-		{"by the context", 100 * time.Millisecond, 50 * time.Millisecond, 50 * time.Millisecond, "m: rate limit undecided: context deadline exceeded"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			in(t, func(t *testing.T) {
-				l := newLimiter(t, memlimit.New())
-				held := begin(t, l.Guard("m", rule(slots(1, time.Minute))), t.Context())
-				defer held.End()
-				ctx, cancel := context.WithTimeout(t.Context(), tt.timeout)
-				defer cancel()
-				start := time.Now()
-				_, err := l.Guard("m", waiting(slots(1, time.Minute), tt.wait)).Begin(ctx)
-				checkError(t, err, tt.want)
-				if after := time.Since(start); after != tt.after {
-					t.Errorf("refused after %v: want %v", after, tt.after)
-				}
-			})
-		})
-	}
-}
-
-func TestCallThatGivesUpLeavesTheLine(t *testing.T) {
-	in(t, func(t *testing.T) {
-		g := newLimiter(t, memlimit.New()).Guard("m", waiting(slots(1, time.Minute), 10*time.Second))
-		held := begin(t, g, t.Context())
-		ctx, cancel := context.WithCancel(t.Context())
-		first, second := make(chan error), make(chan error)
-		go func() {
-			_, err := g.Begin(ctx)
-			first <- err
-		}()
-		synctest.Wait()
-		go func() {
-			call, err := g.Begin(t.Context())
-			if err == nil {
-				call.End()
-			}
-			second <- err
-		}()
-		synctest.Wait()
-		cancel()
-		checkError(t, <-first, "m: rate limit undecided: context canceled")
-		held.End()
-		checkError(t, <-second, "")
-	})
-}
 
 // A slot that another process releases is found by trying.
-func TestSlotThatAnotherProcessReleases(t *testing.T) {
-	in(t, func(t *testing.T) {
-		store := memlimit.New()
-		here, there := newLimiter(t, store), newLimiter(t, store)
-		limit := waiting(slots(1, time.Minute), 10*time.Second)
-		held := begin(t, there.Guard("m", limit), t.Context())
-		start := time.Now()
-		time.AfterFunc(time.Second, held.End)
-		begin(t, here.Guard("m", limit), t.Context()).End()
-		if after := time.Since(start); after > 1250*time.Millisecond {
-			t.Errorf("found after %v", after)
-		}
-	})
-}
 
 func TestWaitOfSeveralLimits(t *testing.T) {
 	in(t, func(t *testing.T) {
@@ -314,24 +178,6 @@ func TestWaitOfSeveralLimits(t *testing.T) {
 		if n := store.Len(); n != 1 {
 			t.Errorf("%d buckets are left: want the pace's", n)
 		}
-	})
-}
-
-func TestStoreThatFailsWhileACallWaits(t *testing.T) {
-	in(t, func(t *testing.T) {
-		store := &hooked{Store: memlimit.New()}
-		g := newLimiter(t, store).Guard("m", waiting(ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 1, Period: time.Second}, time.Minute))
-		checkError(t, g.Allow(t.Context()), "")
-		tries := 0
-		store.take = func(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
-			if tries++; tries > 1 {
-				return errors.New("connection refused")
-			}
-			return store.Store.Take(ctx, charges, results)
-		}
-		checkError(t, g.Allow(t.Context()), "m: rate limit undecided: connection refused")
-		store.take = nil
-		checkError(t, g.Allow(t.Context()), "") // nobody is left in the line
 	})
 }
 
@@ -373,6 +219,7 @@ func TestSlotThatIsLostWhileTheCallWaitsForItsTurn(t *testing.T) {
 }
 
 // R40
+
 func TestCallThatGivesUpTakesNothingFromALaterWindow(t *testing.T) {
 	in(t, func(t *testing.T) {
 		store := memlimit.New()
@@ -393,6 +240,54 @@ func TestCallThatGivesUpTakesNothingFromALaterWindow(t *testing.T) {
 }
 
 // noDeadline is a context that ends without having said when.
+
 type noDeadline struct{ context.Context }
 
 func (noDeadline) Deadline() (time.Time, bool) { return time.Time{}, false }
+
+// Two limits, the first of which is waited for a shorter time: a call that is not the first in line does not try without
+
+// pause from then on.
+
+// A renewal that comes while a call gives its slot back is none that has lost it.
+
+func TestCallThatGivesUpHasNotLostItsSlot(t *testing.T) {
+	in(t, func(t *testing.T) {
+		var told errorsOf
+		store := &hooked{Store: memlimit.New()}
+		store.refund = func(ctx context.Context, charges []ratelimit.Charge) error {
+			err := store.Store.Refund(ctx, charges)
+			time.Sleep(900 * time.Millisecond) // the reply takes its time
+			return err
+		}
+		g := newLimiter(t, store, told.option()).Guard("m",
+			ratelimit.Rule{Key: "k", Name: "slots", Limit: slots(2, 900*time.Millisecond)},
+			ratelimit.Rule{Key: "k", Name: "pace", Limit: ratelimit.Limit{Count: 1, Period: 10 * time.Second}, Wait: time.Minute},
+		)
+		begin(t, g, t.Context()).End()
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		_, err := g.Begin(ctx)
+		checkError(t, err, "m: rate limit undecided: context canceled")
+		told.check(t)
+	})
+}
+
+// What is told of a call that is refused since its turn would be too late is how the limits stand after it.
+
+func TestResultsOfACallWhoseTurnIsTooLate(t *testing.T) {
+	in(t, func(t *testing.T) {
+		g := newLimiter(t, memlimit.New()).Guard("m",
+			ratelimit.Rule{Key: "k", Name: "window", Limit: ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 10, Period: time.Minute}},
+			ratelimit.Rule{Key: "k", Name: "pace", Limit: ratelimit.Limit{Count: 1, Period: 10 * time.Second}, Wait: time.Minute},
+		)
+		checkError(t, g.Allow(t.Context()), "")
+		recorded := &recorder{}
+		ctx, cancel := context.WithTimeout(ratelimit.WithRecorder(t.Context(), recorded), time.Second)
+		defer cancel()
+		checkError(t, g.Allow(ctx), "m: rate limit exceeded: limit pace admits the call in 10s")
+		if want := []string{"m window true 9", "m pace false 0"}; !slices.Equal(recorded.lines, want) {
+			t.Errorf("recorded %q: want %q", recorded.lines, want)
+		}
+	})
+}

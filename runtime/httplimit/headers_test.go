@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"sync"
@@ -71,6 +72,10 @@ func TestFieldsOfSlots(t *testing.T) {
 		}
 		defer call.End()
 	}))
+	refused := httptest.NewRecorder()
+	limitErr := &ratelimit.LimitError{Name: "slots", Limit: limit, Result: ratelimit.Result{Limit: 2, RetryAfter: 29 * time.Second}}
+	httplimit.WriteError(refused, request(peer, nil), limitErr)
+	expect(t, refused.Header(), "Retry-After", "1")
 	res := serve(h, request(peer, nil))
 	expect(t, res.header, "RateLimit-Policy", `"slots";q=2;qu="concurrent-requests"`)
 	expect(t, res.header, "RateLimit", `"slots";r=1`)

@@ -51,8 +51,8 @@ func writeRefusal(w http.ResponseWriter, r *http.Request, e *ratelimit.LimitErro
 		own.addTo(w.Header())
 	}
 
-	if wait := e.RetryAfter(); wait != ratelimit.Never {
-		w.Header().Set("Retry-After", strconv.FormatInt(max(1, ceilSeconds(wait)), 10))
+	if e.RetryAfter() != ratelimit.Never {
+		w.Header().Set("Retry-After", strconv.FormatInt(retrySeconds(e), 10))
 	}
 	p := problem{Type: quotaExceeded, Title: quotaExceededTitle, Status: e.Status, Detail: detail(e)}
 	if p.Status < 400 || p.Status > 999 { // unset, or nothing that could be written
@@ -75,11 +75,20 @@ func detail(e *ratelimit.LimitError) string {
 	case e.RetryAfter() == ratelimit.Never:
 		return "The request asks for more than its limit can ever admit."
 	}
-	seconds := max(1, ceilSeconds(e.RetryAfter()))
+	seconds := retrySeconds(e)
 	if seconds == 1 {
 		return "The request is over its limit. Try again in 1 second."
 	}
 	return fmt.Sprintf("The request is over its limit. Try again in %d seconds.", seconds)
+}
+
+// retrySeconds returns after how many seconds to try again. Slots are free when calls end: nobody knows when that is, but
+// rarely as late as their leases.
+func retrySeconds(e *ratelimit.LimitError) int64 {
+	if e.Limit.Algorithm == ratelimit.Concurrency {
+		return 1
+	}
+	return max(1, ceilSeconds(e.RetryAfter()))
 }
 
 func writeUndecided(w http.ResponseWriter, r *http.Request, e *ratelimit.DecisionError) {

@@ -1,0 +1,82 @@
+package ratelimit
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// scratch is the memory of one decision, reused so that a decision allocates nothing. Charges are passed to a Store
+// through an interface, so that they cannot live on the stack.
+type scratch struct {
+	keys     []byte
+	rules    []*rule
+	charges  []Charge
+	results  []Result
+	outcomes []Outcome
+	local    bool // whether the local store has decided
+	failed   bool // whether the charges are only those of whole that the local store has decided
+	whole    struct {
+		rules   []*rule
+		charges []Charge
+	}
+	holder  string        // of the slots that are taken
+	timed   bool          // whether asked is wanted
+	asked   time.Time     // when the store was asked, or just before
+	delay   time.Duration // until the call's turn, from replied on; 0 if it has none
+	replied time.Time
+}
+
+var scratchPool = sync.Pool{New: func() any { return new(scratch) }}
+
+// holds reports whether the i-th charge holds slots.
+func (s *scratch) holds(i int) bool { return s.rules[i].leased && s.charges[i].Cost > 0 }
+
+// refund returns what there is to give back of the i-th charge, if anything. What has come back by itself is not given
+// back twice: all has when the bucket would be as new, had nobody else called, and the call's own units are the last.
+func (s *scratch) refund(i int) (Charge, bool) {
+	c := s.charges[i]
+	if s.rules[i].leased {
+		return c, c.Cost > 0
+	}
+	c.Taken = s.results[i].At
+	left := s.results[i].ResetAfter - time.Since(s.asked)
+	if left <= 0 {
+		return c, false
+	}
+	if algorithms[c.Limit.Algorithm].burst {
+		c.Cost = min(c.Cost, c.Limit.comesBackWithin(left))
+	}
+	return c, c.Cost > 0
+}
+
+// keep drops all charges but the first n.
+func (s *scratch) keep(n int) {
+	s.rules, s.charges, s.results = s.rules[:n], s.charges[:n], s.results[:n]
+}
+
+// save keeps the charges for a try after the one that the store has failed.
+func (s *scratch) save() {
+	s.failed = true
+	s.whole.rules, s.whole.charges = append(s.whole.rules[:0], s.rules...), append(s.whole.charges[:0], s.charges...)
+}
+
+// restore takes the charges back to what they were before the store failed.
+func (s *scratch) restore() {
+	if !s.failed {
+		return
+	}
+	s.failed = false
+	s.rules, s.charges = append(s.rules[:0], s.whole.rules...), append(s.charges[:0], s.whole.charges...)
+	s.results = slices.Grow(s.results[:0], len(s.charges))[:len(s.charges)]
+}
+
+func (s *scratch) release() {
+	clear(s.charges) // its keys may be in an array that has been outgrown
+	clear(s.rules)
+	clear(s.whole.charges)
+	clear(s.whole.rules)
+	s.keys, s.rules, s.charges, s.results, s.outcomes = s.keys[:0], s.rules[:0], s.charges[:0], s.results[:0], s.outcomes[:0]
+	s.local, s.failed, s.holder, s.timed, s.delay = false, false, "", false, 0
+	scratchPool.Put(s)
+}
