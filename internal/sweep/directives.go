@@ -10,14 +10,14 @@ import (
 
 // plain returns the comment that limits every method that can be refused.
 func (s *subject) plain() string {
-	if len(s.limited) == s.methods || len(s.limited) == 0 {
+	if len(s.limited) == s.methods {
 		return "//ratelimit:count=5\n"
 	}
 	return directives{}.add("count=5", s.limited...).String()
 }
 
 // elaborate returns comments that give each of these methods slots, a refund, and what its parameters allow: a key, a cost
-// and a condition to skip the limit.
+// and a condition to skip the limit. Other methods have fallbacks.
 func (s *subject) elaborate() string {
 	d := directives{}
 	for _, m := range s.limited {
@@ -43,7 +43,15 @@ func (s *subject) elaborate() string {
 			}
 		}
 	}
+	for _, m := range s.others {
+		d.add("count=5 name=slots algorithm=concurrency fallback="+s.fallback(m), m)
+	}
 	return d.String()
+}
+
+// fallback returns the name of a function that is called instead of a method.
+func (s *subject) fallback(m *types.Func) string {
+	return "insteadOf_" + s.object.Name() + "_" + m.Name()
 }
 
 func hasParam(m *types.Func, name string) bool {

@@ -5,9 +5,9 @@
 //	go run ./internal/sweep [-keep] [modules]
 //
 // The modules are those that testdata/modules/go.mod requires, with whatever they require. For each exported interface of a
-// package that others may import, sweep declares two that embed it: one with a plain limit for every method that can be
-// refused, and an elaborate one with slots, refunds, and keys, costs and conditions made of parameters. Where no method can
-// be refused, there is one interface with one more method that can, so that the others are at least forwarded.
+// package that others may import, sweep declares two that embed it: one with a plain limit for each method that can be
+// refused, and one with slots, refunds, fallbacks, and keys, costs and conditions made of parameters. Where no method can
+// be refused, the plain one gets another method that can, so that the others are at least forwarded.
 // ratelimitgen then has to generate decorators that the compiler and vet accept, and to find nothing to change when it
 // looks at them again.
 //

@@ -10,6 +10,7 @@ import (
 // naming knows how a package's types can be called elsewhere.
 type naming struct {
 	pkg     *types.Package
+	literal bool          // types have to be written as they are, and without type parameters
 	aliases *typeutil.Map // types that have a public alias; nil until they are needed
 }
 
@@ -44,9 +45,11 @@ func (n *naming) cover(t types.Type) bool {
 		if isPublic(t.Obj()) {
 			return n.coverAll(slices.Collect(t.TypeArgs().Types()))
 		}
-		return n.cover(t.Rhs()) // it can be written without the alias
+		return !n.literal && n.cover(t.Rhs()) // it can be written without the alias
 	case *types.Named:
-		return isPublic(t.Obj()) && n.coverAll(slices.Collect(t.TypeArgs().Types())) || n.hasAlias(t)
+		return isPublic(t.Obj()) && n.coverAll(slices.Collect(t.TypeArgs().Types())) || !n.literal && n.hasAlias(t)
+	case *types.TypeParam:
+		return !n.literal
 	case *types.Pointer:
 		return n.cover(t.Elem())
 	case *types.Slice:

@@ -51,7 +51,7 @@ func (r *report) add(line *row, s *subject) {
 	default:
 		line.decorated++
 		line.methods += s.methods
-		line.limited += len(s.limited)
+		line.limited += len(s.limited) + len(s.others)
 	}
 }
 
@@ -74,10 +74,10 @@ func (r *report) markdown() []byte {
 
 # The sweep
 
-`+"`make sweep`"+` takes every exported interface of the standard library and of the modules below, embeds it in one that limits
-every method that can be refused, generates the decorator, compiles and vets it, and generates again to see that nothing
-changes. An interface none of whose methods can be refused gets one more that can; all others are embedded in a
-second one, with slots, refunds, and keys, costs and conditions made of parameters. This is what came out on %s/%s.
+`+"`make sweep`"+` takes every exported interface of the standard library and of the modules below, and declares two that embed
+it: one with a plain limit for each method that can be refused, and one with slots, refunds, fallbacks, and keys, costs and
+conditions made of parameters. Where no method can be refused, the plain one gets another method that can. It generates the
+decorators, generates again to see that nothing changes, and compiles and vets them. This is what came out on %s/%s.
 
 %s`, runtime.GOOS, runtime.GOARCH, r.table())
 	for _, reason := range []string{isUnnameable, hasNoArgs, isConstraint, hasNoMethods} {

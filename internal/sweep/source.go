@@ -72,17 +72,21 @@ func (s *subject) source(pkg string) string {
 	}
 	embedded += list(args)
 	var decls strings.Builder
-	for _, decl := range []struct{ name, directives string }{
-		{s.object.Name(), s.plain()},
-		{"Elaborate" + s.object.Name(), s.elaborate()},
-	} {
-		if len(s.limited) == 0 {
-			context := imports.qualify(types.NewPackage("context", "context"))
-			embedded = fmt.Sprintf("%s\n%s%s(%s.Context) error", embedded, decl.directives, s.anotherMethod(), context)
-			fmt.Fprintf(&decls, "type %s%s interface {\n%s\n}\n", decl.name, list(declared), embedded)
-			break
-		}
-		fmt.Fprintf(&decls, "%stype %s%s interface {\n%s\n}\n\n", decl.directives, decl.name, list(declared), embedded)
+	declare := func(directives, name, more string) {
+		fmt.Fprintf(&decls, "%stype %s%s interface {\n%s\n%s}\n\n", directives, name, list(declared), embedded, more)
+	}
+	if len(s.limited) > 0 {
+		declare(s.plain(), s.object.Name(), "")
+	} else {
+		context := imports.qualify(types.NewPackage("context", "context"))
+		declare("", s.object.Name(), fmt.Sprintf("//ratelimit:count=5\n%s(%s.Context) error\n", s.anotherMethod(), context))
+	}
+	if directives := s.elaborate(); directives != "" {
+		declare(directives, "Elaborate"+s.object.Name(), "")
+	}
+	for _, m := range s.others {
+		signature := strings.TrimPrefix(types.TypeString(m.Signature(), imports.qualify), "func")
+		fmt.Fprintf(&decls, "func %s%s { panic(\"too many\") }\n\n", s.fallback(m), signature)
 	}
 	return fmt.Sprintf("package %s\n\n%s\n%s", pkg, imports, &decls)
 }

@@ -20,6 +20,7 @@ type subject struct {
 	args    []types.Type // type arguments, where another package cannot declare the same type parameters
 	methods int
 	limited []*types.Func // methods that can be refused
+	others  []*types.Func // methods that can be limited with a fallback
 	private bool          // there are methods that only its package can declare
 	failure string        // why it has no decorator that compiles, in the words of who found out
 }
@@ -70,6 +71,8 @@ func newSubject(object *types.TypeName, names *naming) *subject {
 			s.reason = isUnnameable
 		case canBeRefused(m.Signature()):
 			s.limited = append(s.limited, m)
+		case (&naming{literal: true}).cover(m.Signature()):
+			s.others = append(s.others, m)
 		}
 	}
 	return s

@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"strings"
 	"testing"
 )
 
@@ -89,10 +90,12 @@ p.I
 
 //ratelimit:count=5 name=refunded refund={err == nil} methods=Get
 //ratelimit:count=5 name=slots algorithm=concurrency methods=Get
+//ratelimit:count=5 name=slots algorithm=concurrency fallback=insteadOf_I_Len methods=Len
 type ElaborateI interface {
 p.I
 }
 
+func insteadOf_I_Len() int { panic("too many") }
 `,
 		},
 		{
@@ -119,12 +122,19 @@ p.I[string, string]
 //ratelimit:count=5
 Limited(context.Context) error
 }
+
+//ratelimit:count=5 name=slots algorithm=concurrency fallback=insteadOf_I_Get methods=Get
+type ElaborateI interface {
+p.I[string, string]
+}
+
+func insteadOf_I_Get(string) string { panic("too many") }
 `,
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := subjectOf(t, tt.source).source("p2"); got != tt.want {
+			if got := subjectOf(t, tt.source).source("p2"); strings.TrimSpace(got) != strings.TrimSpace(tt.want) {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
 		})
