@@ -11,7 +11,7 @@
 // before.
 //
 // Every run starts without any output in the project. ratelimitgen is told ./... and finds the interfaces itself; the
-// others are told where they are.
+// others are told where they are. In its source mode mockgen only parses the file that it is given, and knows no types.
 package main
 
 import (
