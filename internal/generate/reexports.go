@@ -11,13 +11,13 @@ import (
 // reexports are the aliases by which a package can name types that it cannot name as they are called: those of internal
 // packages have other names in public ones.
 type reexports struct {
-	from    *types.Package
+	from    []*types.Package                    // where the code is to stand, and where the interfaces stand
 	aliases *typeutil.Map                       // *types.TypeName by type; nil until they are needed
 	generic map[*types.TypeName]*types.TypeName // generic aliases by the generic type of which they are nothing but another name
 }
 
 // reexport returns the alias that stands for a type, with type arguments if it is generic, or nil. It is the nearest one:
-// that of the package itself, or else of one that it imports, and so on.
+// that of the packages themselves, or else of one that they import, and so on.
 func (p *printer) reexport(t *types.Named) (*types.TypeName, *types.TypeList) {
 	r := p.reexports
 	if r.aliases == nil {
@@ -32,21 +32,20 @@ func (p *printer) reexport(t *types.Named) (*types.TypeName, *types.TypeList) {
 
 // find finds the aliases that can be used, in the order of what imports what.
 func (r *reexports) find(usable func(*types.TypeName) bool) {
-	seen := map[*types.Package]bool{r.from: true}
-	for next := []*types.Package{r.from}; len(next) > 0; {
+	seen := map[*types.Package]bool{}
+	for next := r.from; len(next) > 0; {
 		var imported []*types.Package
 		for _, pkg := range next {
+			if seen[pkg] {
+				continue
+			}
+			seen[pkg] = true
 			for _, name := range pkg.Scope().Names() {
 				if obj, ok := pkg.Scope().Lookup(name).(*types.TypeName); ok && usable(obj) {
 					r.add(obj)
 				}
 			}
-			for _, p := range pkg.Imports() {
-				if !seen[p] {
-					seen[p] = true
-					imported = append(imported, p)
-				}
-			}
+			imported = append(imported, pkg.Imports()...)
 		}
 		slices.SortFunc(imported, func(a, b *types.Package) int { return cmp.Compare(a.Path(), b.Path()) })
 		next = imported

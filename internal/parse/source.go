@@ -172,6 +172,9 @@ func (s *source) checkFiles(p *packages.Package, c *checkedPackage) {
 	syntax := c.syntax
 	if isOurs(p) {
 		syntax = withDecorators(c.files, s.nowhere)
+		if in := s.listed.into; in != nil && p == in.root && len(syntax) > 0 {
+			s.addIncoming(syntax)
+		}
 	}
 	c.types, _ = conf.Check(p.PkgPath, s.fset, syntax, c.info) // the error is the first of s.errs
 }
