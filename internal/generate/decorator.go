@@ -129,6 +129,7 @@ func (b *builder) newPrinter(typeParams map[*types.TypeParam]string) *printer {
 		hidden:     b.hidden,
 		typeParams: typeParams,
 		lengths:    b.lengths,
+		reexports:  b.reexports,
 		packages:   map[string]*types.Package{},
 		names:      scope{},
 		params:     scope{},

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"fmt"
 	"go/token"
+	"go/types"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -105,20 +106,22 @@ func (b *builder) plan() ([]*decorator, error) {
 
 // builder is what the decorators of one file have in common.
 type builder struct {
-	source   *parse.File
-	target   *parse.Package // where they go
-	imports  *imports
-	mistakes *mistakes
-	lengths  *lengths
+	source    *parse.File
+	target    *parse.Package // where they go
+	imports   *imports
+	mistakes  *mistakes
+	lengths   *lengths
+	reexports *reexports
 }
 
 func newBuilder(f *parse.File) *builder {
 	return &builder{
-		source:   f,
-		target:   f.Target(),
-		mistakes: newMistakes(f.Package.Fset),
-		imports:  newImports(),
-		lengths:  newLengths(),
+		source:    f,
+		target:    f.Target(),
+		mistakes:  newMistakes(f.Package.Fset),
+		imports:   newImports(),
+		lengths:   newLengths(),
+		reexports: &reexports{from: []*types.Package{f.Target().Types, f.Package.Types}},
 	}
 }
 

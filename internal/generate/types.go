@@ -17,6 +17,7 @@ type printer struct {
 	hidden     func(name string) bool      // whether that package declares a predeclared name anew
 	typeParams map[*types.TypeParam]string // those that are renamed
 	lengths    *lengths
+	reexports  *reexports
 	packages   map[string]*types.Package // mentioned ones by path
 	names      scope                     // mentioned names: predeclared and of the target
 	params     scope                     // mentioned type parameters
@@ -32,6 +33,11 @@ func (p *printer) typ(t types.Type) *jen.Statement {
 		}
 		return p.named(t.Obj(), t.TypeArgs())
 	case *types.Named:
+		if p.obstacle(t.Obj()) != "" {
+			if alias, args := p.reexport(t); alias != nil {
+				return p.named(alias, args)
+			}
+		}
 		return p.named(t.Obj(), t.TypeArgs())
 	case *types.Basic:
 		if t.Kind() == types.UnsafePointer {

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"slices"
+	"strconv"
 )
 
 // prune returns a file without what no signature depends on: function bodies, and the values of variables whose type can
@@ -65,8 +66,12 @@ func spelledType(value ast.Expr) ast.Expr {
 	switch value := value.(type) {
 	case *ast.CompositeLit:
 		if array, ok := value.Type.(*ast.ArrayType); ok {
-			if _, ok := array.Len.(*ast.Ellipsis); ok {
-				return nil
+			if dots, ok := array.Len.(*ast.Ellipsis); ok {
+				if slices.ContainsFunc(value.Elts, isKeyed) {
+					return nil
+				}
+				n := &ast.BasicLit{ValuePos: dots.Ellipsis, Kind: token.INT, Value: strconv.Itoa(len(value.Elts))}
+				return &ast.ArrayType{Lbrack: array.Lbrack, Len: n, Elt: array.Elt}
 			}
 		}
 		return value.Type
@@ -78,6 +83,11 @@ func spelledType(value ast.Expr) ast.Expr {
 		}
 	}
 	return nil
+}
+
+func isKeyed(element ast.Expr) bool {
+	_, ok := element.(*ast.KeyValueExpr)
+	return ok
 }
 
 // usedNames returns the names that stand before a dot in a node: among them are those of the imports it needs.

@@ -48,6 +48,7 @@ type checkedPackage struct {
 	types  *types.Package
 	info   *types.Info
 	files  []*sourceFile       // without our own output
+	syntax []*ast.File         // of files, as far as it matters
 	needs  []*packages.Package // imports that declarations refer to
 	failed bool                // there are errors
 }
@@ -121,14 +122,18 @@ func (s *source) check(p *packages.Package) *checkedPackage {
 
 // parseAll parses the files of the package and finds out which of its imports they need.
 func (s *source) parseAll(p *packages.Package, c *checkedPackage) {
-	needs := make(map[*packages.Package]bool)
 	for _, path := range p.GoFiles {
-		if s.read(p, path).generated {
-			continue
+		if !s.read(p, path).generated {
+			c.files = append(c.files, s.parse(p, path))
 		}
-		f := s.parse(p, path)
-		c.files = append(c.files, f)
-		used := usedNames(f.syntax)
+	}
+	c.syntax = syntaxOf(c.files)
+	if !isOurs(p) {
+		c.syntax = reachable(c.syntax)
+	}
+	needs := make(map[*packages.Package]bool)
+	for i, f := range c.files {
+		used := usedNames(c.syntax[i])
 		if f.directives != nil {
 			maps.Copy(used, f.directives.names)
 		}
@@ -164,12 +169,12 @@ func (s *source) checkFiles(p *packages.Package, c *checkedPackage) {
 	if isOurs(p) {
 		c.info = &types.Info{Defs: make(map[*ast.Ident]types.Object)}
 	}
-	syntax := withDecorators(c.files, s.nowhere)
-	if in := s.listed.into; in != nil && p == in.root && len(syntax) > 0 {
-		s.addIncoming(syntax)
-	}
-	if !isOurs(p) {
-		syntax = syntaxOf(c.files)
+	syntax := c.syntax
+	if isOurs(p) {
+		syntax = withDecorators(c.files, s.nowhere)
+		if in := s.listed.into; in != nil && p == in.root && len(syntax) > 0 {
+			s.addIncoming(syntax)
+		}
 	}
 	c.types, _ = conf.Check(p.PkgPath, s.fset, syntax, c.info) // the error is the first of s.errs
 }

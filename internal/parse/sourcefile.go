@@ -79,12 +79,14 @@ func moduleOf(p *packages.Package) string {
 func (s *source) parse(p *packages.Package, path string) *sourceFile {
 	f := s.read(p, path)
 	f.parseOnce.Do(func() {
-		mode := parser.SkipObjectResolution
+		mode, src := parser.SkipObjectResolution, f.src
 		if f.ours {
 			mode |= parser.ParseComments
+		} else {
+			src = withoutBodies(src)
 		}
 		if f.parseErr = f.readErr; f.parseErr == nil {
-			f.syntax, f.parseErr = s.parseSource(path, f.src, mode)
+			f.syntax, f.parseErr = s.parseSource(path, src, mode)
 		}
 		if f.syntax == nil {
 			f.syntax = &ast.File{Name: ast.NewIdent("_")}
