@@ -53,6 +53,14 @@ check: bin/ratelimitgen ## fail if a generated file, a go.mod or the formatting 
 bench: redis ## benchmarks of the runtime
 	@go test -run='^$$' -bench=. -benchmem ./runtime/...
 
+.PHONY: sweep
+sweep: ## decorators of every exported interface of the standard library and of large modules; writes docs/sweep.md
+	@go run ./internal/sweep
+
+.PHONY: bench-gen
+bench-gen: ## the generator beside moq, mockery, counterfeiter and mockgen, warm and cold
+	@go run ./internal/benchgen
+
 .PHONY: bin/ratelimitgen
 bin/ratelimitgen:
 	@go build -o $@ ./cmd/ratelimitgen

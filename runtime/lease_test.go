@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -231,9 +232,12 @@ func TestLeasesThatWereRenewedBesideAnErrorAreKept(t *testing.T) {
 func TestLeasesOfDifferentTimesAreRenewedApart(t *testing.T) {
 	in(t, func(t *testing.T) {
 		store := &hooked{Store: memlimit.New()}
+		var mu sync.Mutex
 		var renewed []int
 		store.renew = func(ctx context.Context, charges []ratelimit.Charge, held []bool) error {
+			mu.Lock()
 			renewed = append(renewed, len(charges))
+			mu.Unlock()
 			return store.Store.Renew(ctx, charges, held)
 		}
 		l := newLimiter(t, store)
