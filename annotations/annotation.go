@@ -31,7 +31,7 @@
 //	skip       {bool expr}: true is not limited and not counted
 //	refund     {bool expr} over parameters and results: true gives the cost back
 //	wait       as time: wait at most this long for a place
-//	fallback   a Go identifier: called instead of refusing
+//	fallback   a function of the package or a method of the interface: called instead of refusing
 //	fail       local, open or closed: when the store cannot answer
 //	mode       enforce, shadow or off
 //	onempty    deny, share or allow: when a part of the identity is empty
@@ -44,7 +44,7 @@
 // count or rate is required. Except for concurrency, a limit passes at most 1000000 calls a second, and an empty bucket
 // is full again within 100 years.
 //
-// The generator does not support yet: fallback, fail, mode and prefetch. It says so where they stand.
+// The generator does not support yet: prefetch. It says so where that stands.
 //
 // # Key templates
 //
@@ -141,7 +141,7 @@ type Annotation struct {
 	// Wait is 0 when absent: a call is refused at once.
 	Wait time.Duration
 
-	// Fallback is the name of a function or method, empty when absent.
+	// Fallback is the name of a function or method, empty when absent. Whether there is one is the generator's to check.
 	Fallback string
 
 	// Fail, Mode and OnEmpty are one of the attribute's words, or empty when absent.

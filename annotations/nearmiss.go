@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/ratelimitgen/ratelimitgen/internal/spelling"
 )
 
-// tool is the namespace of the directive, as plainWord has it.
+// tool is the namespace of the directive, as spelling.Plain has it.
 const tool = "ratelimit"
 
 var (
@@ -79,7 +81,7 @@ func nearMissLine(line string, offset int) *Error {
 // joinedAttribute returns the attribute behind a word of ours that it is joined to, as count in ratelimit-count.
 func joinedAttribute(word string) (name string, ok bool) {
 	i := strings.LastIndexAny(word, "-_") + 1
-	return word[i:], plainWord(word[:i]) == tool && lookup(word[i:]) != nil
+	return word[i:], spelling.Plain(word[:i]) == tool && lookup(word[i:]) != nil
 }
 
 // isMeant reports whether the parts of a lookalike are a directive to a human reader. In doubt they are, once the word is
@@ -91,13 +93,13 @@ func isMeant(open, mark, word, colon, gap, attrs string) bool {
 	}
 	isAttribute := name != "" && nearestAttribute(name) != ""
 	isTight := tightAttribute.MatchString(attrs)
-	switch plain := plainWord(word); {
+	switch plain := spelling.Plain(word); {
 	case strings.HasPrefix(attrs, "="), strings.HasSuffix(attrs, ",") && !isTight:
 		return false // code that is commented out: a definition, or a field of a literal
 	case strings.ContainsAny(word, blanks):
 		return open == "//" && colon == ":" && isAttribute && isTight
 	case plain != tool: // a typo, or ratelimiter, or ratelimitgen
-		return colon == ":" && gap == "" && isAttribute && (strings.HasPrefix(plain, tool) || distance(plain, tool) <= 2)
+		return colon == ":" && gap == "" && isAttribute && (strings.HasPrefix(plain, tool) || spelling.Distance(plain, tool) <= 2)
 	case open+mark+word+colon == prefix:
 		return true
 	case attrs == "skip":

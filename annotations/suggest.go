@@ -2,8 +2,9 @@ package annotations
 
 import (
 	"fmt"
-	"slices"
 	"strings"
+
+	"github.com/ratelimitgen/ratelimitgen/internal/spelling"
 )
 
 // verbs are the words that may follow the colon alone.
@@ -75,12 +76,12 @@ func attributeNames() []string {
 
 // nearestAttribute returns the attribute that is meant by name, or "".
 func nearestAttribute(name string) string {
-	return nearest(name, attributeNames(), func(known string) string { return lookup(known).aliases })
+	return spelling.Nearest(name, attributeNames(), func(known string) string { return lookup(known).aliases })
 }
 
 // nearestVerb returns the verb or attribute that is meant by a word straight after the colon, or "".
 func nearestVerb(word string) string {
-	if verb := nearest(word, verbs, func(known string) string { return verbAliases[known] }); verb != "" {
+	if verb := spelling.Nearest(word, verbs, func(known string) string { return verbAliases[known] }); verb != "" {
 		return verb
 	}
 	return nearestAttribute(word)
@@ -88,54 +89,5 @@ func nearestVerb(word string) string {
 
 // nearestWord returns the word of an attribute's few that is meant, or "".
 func nearestWord(word string, words []string) string {
-	return nearest(word, words, func(known string) string { return wordAliases[known] })
-}
-
-// nearest returns the known word that word is another spelling of, or is an alias of, or is at most a third of its
-// letters away from; the first of the closest, or "".
-func nearest(word string, known []string, aliases func(string) string) string {
-	plain := plainWord(word)
-	for _, k := range known {
-		if plainWord(k) == plain || slices.Contains(strings.Fields(aliases(k)), plain) {
-			return k
-		}
-	}
-	best, closest := len(plain)/3, ""
-	for _, k := range known {
-		if d := distance(plain, plainWord(k)); d < best || d == best && closest == "" {
-			best, closest = d, k
-		}
-	}
-	return closest
-}
-
-var separators = strings.NewReplacer("-", "", "_", "")
-
-// plainWord drops what spellings differ in: ipLimit, ip_limit and IP-Limit are one word.
-func plainWord(s string) string {
-	return separators.Replace(strings.ToLower(s))
-}
-
-// distance counts the letters to insert, delete, replace or swap with their neighbour to get from a to b: the optimal
-// string alignment distance.
-func distance(a, b string) int {
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		before, last, row = last, row, before
-		row[0] = i + 1
-		for j := range len(b) {
-			replace := last[j]
-			if a[i] != b[j] {
-				replace++
-			}
-			row[j+1] = min(replace, last[j+1]+1, row[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
-		}
-	}
-	return row[len(b)]
+	return spelling.Nearest(word, words, func(known string) string { return wordAliases[known] })
 }

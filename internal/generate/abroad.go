@@ -8,7 +8,7 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/internal/parse"
 )
 
-// Abroad returns why expressions of lines on the file's methods cannot be written in a package that embeds the interface,
+// Abroad returns why expressions and fallbacks of lines on the file's methods cannot be written in a package that embeds the interface,
 // by the positions of the lines: who analyzes that package may have no source of this one.
 func Abroad(f *parse.File) map[token.Position][]parse.Obstacle {
 	b := newBuilder(f)
@@ -23,13 +23,17 @@ func Abroad(f *parse.File) map[token.Position][]parse.Obstacle {
 			if m.Func.Pkg() != here {
 				continue
 			}
-			planned := b.planMethod(d, m)
-			planned.write(p, func(e *expression, reason string) {
-				pos, o := f.Package.Fset.PositionFor(e.limit.Pos, false), parse.Obstacle{Offset: e.source.Offset, Reason: reason}
-				if !e.limit.Default && !slices.Contains(found[pos], o) {
+			note := func(l *parse.Limit, offset int, reason string) {
+				pos, o := f.Package.Fset.PositionFor(l.Pos, false), parse.Obstacle{Offset: offset, Reason: reason}
+				if !l.Default && !slices.Contains(found[pos], o) {
 					found[pos] = append(found[pos], o)
 				}
-			})
+			}
+			planned := b.planMethod(d, m)
+			planned.write(p, func(e *expression, reason string) { note(e.limit, e.source.Offset, reason) })
+			if reason := planned.fallback.problem(p); reason != "" {
+				note(planned.fallback.limit, planned.fallback.limit.ValueOffset("fallback"), reason)
+			}
 		}
 	}
 	return found

@@ -62,7 +62,10 @@ func (m *method) ask(how string, args []jen.Code) *jen.Statement {
 
 // refusal returns the statements for a refused call.
 func (m *method) refusal() []jen.Code {
-	var statements []jen.Code
+	statements := m.fallBack()
+	if !m.canRefuse() {
+		return statements
+	}
 	if m.shape != returnsError {
 		statements = append(statements, jen.Qual(httplimitPath, "WriteError").Call(jen.Id(m.params[0]), jen.Id(m.params[1]), jen.Id(m.err)))
 	}

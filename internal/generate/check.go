@@ -3,6 +3,7 @@ package generate
 import (
 	"fmt"
 	"go/token"
+	"slices"
 
 	"github.com/ratelimitgen/ratelimitgen/internal/parse"
 )
@@ -22,8 +23,9 @@ func (b *builder) checkLimits(m *method) {
 			}
 		}
 	}
-	if m.limited() && m.shape == cannotRefuse {
-		b.mistakes.addMethod(m.Limits[0].Pos, "%s cannot be refused: want an error as last result, a fallback= (not supported yet), "+
+	hasFallback := func(l *parse.Limit) bool { return l.Has("fallback") }
+	if m.limited() && !m.canRefuse() && !slices.ContainsFunc(m.Limits, hasFallback) {
+		b.mistakes.addMethod(m.Limits[0].Pos, "%s cannot be refused: want an error as last result, a fallback=, "+
 			"or no limit (//ratelimit:skip or methods=)", m.name)
 	}
 }
@@ -44,10 +46,8 @@ func (b *builder) checkPrivate(iface *parse.Interface, m *parse.Method) {
 
 // checkSupported reports the attributes that have no effect yet, so that none is ignored in silence.
 func (b *builder) checkSupported(l *parse.Limit) {
-	for _, attr := range []string{"fallback", "fail", "mode", "prefetch"} {
-		if l.Has(attr) {
-			b.mistakes.add(l.Pos+token.Pos(l.Offset(attr)), attr+": not supported yet")
-		}
+	if l.Has("prefetch") {
+		b.mistakes.add(l.Pos+token.Pos(l.Offset("prefetch")), "prefetch: not supported yet")
 	}
 }
 

@@ -66,7 +66,7 @@ func (b *builder) expression(m *method, l *parse.Limit, attr string, source *ann
 	pkg, outer := b.home(m, l)
 	if pkg == nil { // who has the source has checked it, see [Check]
 		if obstacle, ok := l.Obstacle(source.Offset); ok {
-			c.refuse(node.Pos(), obstacle+m.decorator.elsewhere(e))
+			c.refuse(node.Pos(), obstacle+m.decorator.elsewhere(nil, m.name))
 		}
 		return nil
 	}
@@ -259,11 +259,11 @@ func (c *expressionCheck) refuse(pos token.Pos, message string) {
 	c.mistakes.addMethod(at, strings.ReplaceAll(text, "%", "%%")+" (in %s)", c.method.name)
 }
 
-// elsewhere says where an expression cannot be written if that is not the package that it stands in.
-func (d *decorator) elsewhere(e *expression) string {
-	if e.home == d.local {
+// elsewhere says where what a directive mentions cannot be written if that is not the package that the directive stands in.
+func (d *decorator) elsewhere(home *types.Package, method string) string {
+	if home == d.local {
 		return ""
 	}
 	return fmt.Sprintf(", but the decorator of %s.%s needs it: want what can be written there, or %s in %[2]s with a line of its own",
-		d.local.Name(), d.iface.Name, e.method.name)
+		d.local.Name(), d.iface.Name, method)
 }

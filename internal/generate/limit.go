@@ -70,6 +70,13 @@ var algorithms = map[annotations.Algorithm]struct{ constant, words string }{
 	annotations.Concurrency:   {"Concurrency", "concurrency"},
 }
 
+// The runtime's constants for the words of an attribute, without those that mean its zero value.
+var (
+	modes    = map[string]string{"shadow": "Shadow", "off": "Off"}
+	failures = map[string]string{"local": "FailLocal", "open": "FailOpen", "closed": "FailClosed"}
+	empties  = map[string]string{"share": "Share", "allow": "Allow"}
+)
+
 // guardCall is the call that makes the method's guard.
 func (m *method) guardCall() *jen.Statement {
 	args := []jen.Code{jen.Lit(m.fullName())}
@@ -97,11 +104,14 @@ func (m *method) rule(l *parse.Limit) *jen.Statement {
 	if l.Wait > 0 {
 		fields = append(fields, field("Wait", duration(l.Wait, false)))
 	}
-	switch l.OnEmpty {
-	case "share":
-		fields = append(fields, field("OnEmpty", jen.Qual(runtimePath, "Share")))
-	case "allow":
-		fields = append(fields, field("OnEmpty", jen.Qual(runtimePath, "Allow")))
+	for _, named := range []struct {
+		field     string
+		constants map[string]string
+		word      string
+	}{{"Mode", modes, l.Mode}, {"Fail", failures, l.Fail}, {"OnEmpty", empties, l.OnEmpty}} {
+		if constant := named.constants[named.word]; constant != "" {
+			fields = append(fields, field(named.field, jen.Qual(runtimePath, constant)))
+		}
 	}
 	if l.Status != 0 {
 		fields = append(fields, field("Status", jen.Lit(l.Status)))

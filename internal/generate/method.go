@@ -21,12 +21,15 @@ type method struct {
 	sig       *types.Signature
 	shape     shape
 	context   contextSource
-	guard     string // the field of its guard, "" without a limit
+	fallback  *fallback // nil if a call that is over a limit is refused
+	guard     string    // the field of its guard, "" without a limit
 	asks      asks
 	uses      scope    // names that the code of its expressions mentions: predeclared ones, and the package's own
 	packages  scope    // paths of packages that it mentions
 	params    []string // never blank
 	err       string   // the variable that holds a refusal
+	limitErr  string   // the variable that holds it for the fallback
+	ok        string   // the variable that says whether it is one
 	call      string   // the variable that holds what a call holds, see begins
 	results   []string // the variables that hold results, where a refund depends on the call
 	zeros     []zero   // of the results, the error excepted
@@ -52,6 +55,7 @@ func (b *builder) planMethod(d *decorator, m *parse.Method) *method {
 		context:   contextOf(sig),
 	}
 	planned.asks = b.asks(planned)
+	planned.fallback = b.fallback(planned)
 	return planned
 }
 
@@ -76,13 +80,19 @@ func (m *method) survey() {
 	}
 	p := m.decorator.newPrinter(nil)
 	m.write(p, func(e *expression, problem string) {
-		e.refuse(e.node.Pos(), problem+m.decorator.elsewhere(e))
+		e.refuse(e.node.Pos(), problem+m.decorator.elsewhere(e.home, m.name))
 	})
+	if problem := m.fallback.problem(p); problem != "" {
+		m.decorator.refuseFallback(m.fallback.limit, problem+m.decorator.elsewhere(m.fallback.target.Pkg(), m.name))
+	}
 	m.uses = p.names
 	for path := range p.packages {
 		m.packages.add(path)
 	}
 	m.decorator.imports.need(p.packages)
+	if m.fallback != nil {
+		m.decorator.imports.packages["errors"] = "errors"
+	}
 }
 
 // write writes the code of each of the method's expressions, and reports those for which it cannot.
@@ -122,8 +132,11 @@ func (m *method) imports() []string {
 	if m.limited() && m.context.param < 0 {
 		paths = append(paths, "context")
 	}
-	if m.limited() && m.shape != returnsError {
+	if m.limited() && (m.shape == answers || m.shape == answersAndReturns) {
 		paths = append(paths, httplimitPath)
+	}
+	if m.fallback != nil && (m.canRefuse() || m.fallback.takesErr) {
+		paths = append(paths, "errors", runtimePath)
 	}
 	return paths
 }
@@ -197,6 +210,12 @@ func (m *method) nameLocals(avoid scope) {
 	hiding.add(m.params...)
 	taken := union(avoid, hiding, m.mentionedResults(), m.uses)
 	m.err = taken.pick("err", "limitErr", "refused")
+	if m.fallback != nil && m.fallback.takesErr {
+		m.limitErr = taken.pick("limited", "refusal")
+		if m.canRefuse() {
+			m.ok = taken.pick("ok")
+		}
+	}
 	if m.begins() {
 		m.call = taken.pick("call", "admitted")
 	}

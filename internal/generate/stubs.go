@@ -35,12 +35,29 @@ type Rule struct {
 	Cost    int64
 	CostArg bool
 	Wait    time.Duration
+	Mode    Mode
+	Fail    Failure
 	OnEmpty Empty
 	Status  int
 	Message string
 }
 
 const Free int64 = -1
+
+type Mode uint8
+
+const (
+	Shadow Mode = 1
+	Off    Mode = 2
+)
+
+type Failure string
+
+const (
+	FailLocal  Failure = "local"
+	FailOpen   Failure = "open"
+	FailClosed Failure = "closed"
+)
 
 type Empty uint8
 
@@ -71,6 +88,12 @@ const (
 type Refill uint8
 
 const Interval Refill = 1
+
+var ErrLimited error
+
+type LimitError struct{}
+
+func (*LimitError) Error() string
 
 type Arg struct{}
 
@@ -108,6 +131,11 @@ type Context interface {
 }
 
 func Background() Context
+`,
+	"errors": `package errors
+
+func Is(err, target error) bool
+func AsType[E error](err error) (E, bool) { panic(err) }
 `,
 	"time": `package time
 

@@ -26,6 +26,12 @@ func (d *decorator) words() string {
 	case answers:
 		text += " A request over its limit is not passed on, but answered by " + write + "."
 	}
+	switch {
+	case d.hasFallback() && d.hasShape(returnsError, answers, answersAndReturns):
+		text += " Where there is a fallback, that is called instead."
+	case d.hasFallback():
+		text += " A call over its limit is not passed on, but goes to a fallback."
+	}
 	if d.hasShape(answersAndReturns) {
 		text += " A handler with an error as result returns the refusal, too: by then the request is answered."
 	}
@@ -35,8 +41,20 @@ func (d *decorator) words() string {
 	return text
 }
 
+// hasShape reports whether a call over its limit is refused in one of the ways.
 func (d *decorator) hasShape(shapes ...shape) bool {
-	return slices.ContainsFunc(d.methods, func(m *method) bool { return m.limited() && slices.Contains(shapes, m.shape) })
+	return slices.ContainsFunc(d.methods, func(m *method) bool {
+		return m.enforced() && m.fallback == nil && slices.Contains(shapes, m.shape)
+	})
+}
+
+func (d *decorator) hasFallback() bool {
+	return slices.ContainsFunc(d.methods, func(m *method) bool { return m.enforced() && m.fallback != nil })
+}
+
+// enforced reports whether a limit of the method holds, as opposed to those that only look on or are off.
+func (m *method) enforced() bool {
+	return slices.ContainsFunc(m.Limits, func(l *parse.Limit) bool { return modeWords[l.Mode] == "" })
 }
 
 // words is the doc comment of the method, each limit in words.
@@ -48,13 +66,27 @@ func (m *method) words() string {
 	case !m.limited():
 		return target + " without a limit."
 	case len(m.Limits) == 1:
-		return target + ", " + m.limitWords(m.Limits[0]) + "."
+		return target + ", " + m.limitWords(m.Limits[0]) + m.fallbackWords("that") + "."
 	}
-	text := target + ", within all of these limits:"
+	text := target + ", within all of these limits" + m.fallbackWords("them") + ":"
 	for _, l := range m.Limits {
 		text += "\n  - " + m.limitWords(l)
 	}
 	return text
+}
+
+// fallbackWords says what is called beyond the limits.
+func (m *method) fallbackWords(limits string) string {
+	switch f := m.fallback; {
+	case f == nil:
+		return ""
+	case m.canRefuse():
+		return ", and beyond " + limits + " " + f.words(m.decorator)
+	case f.takesErr:
+		return ", and beyond " + limits + ", or with a nil LimitError if the limiter cannot tell, " + f.words(m.decorator)
+	default:
+		return ", and beyond " + limits + ", or if the limiter cannot tell, " + f.words(m.decorator)
+	}
 }
 
 // limitWords returns a limit as a part of a sentence: at most 5 times per 1s for each client IP (token bucket).
@@ -83,8 +115,22 @@ func (m *method) limitWords(l *parse.Limit) string {
 	if l.Wait > 0 {
 		text += ", waiting up to " + DurationText(l.Wait)
 	}
-	return text + " (" + algorithmWords(l) + ")"
+	text += failureWords[l.Fail] + " (" + algorithmWords(l) + ")"
+	return text + modeWords[l.Mode]
 }
+
+// The words of the doc comment for those of an attribute.
+var (
+	failureWords = map[string]string{
+		"local":  ", by this process's count while the store does not answer",
+		"open":   ", without a limit while the store does not answer",
+		"closed": ", not at all while the store does not answer",
+	}
+	modeWords = map[string]string{
+		"shadow": ", but not enforced: shadow mode",
+		"off":    ", but not enforced: off",
+	}
+)
 
 // exprWords is an expression as it reads in the method: with the names that parameters and results have there.
 func (m *method) exprWords(attr string, source *annotations.Expr) string {

@@ -71,13 +71,13 @@ type Limit struct {
 	obstacles []Obstacle
 }
 
-// Obstacle is why an expression of a directive cannot be written in other packages.
+// Obstacle is why an expression or the fallback of a directive cannot be written in other packages.
 type Obstacle struct {
-	Offset int // where the expression starts, in bytes after the directive's first slash
+	Offset int // where that starts, in bytes after the directive's first slash
 	Reason string
 }
 
-// Obstacle returns why the expression at an offset of the directive cannot be written, as far as that is known of a
+// Obstacle returns why what stands at an offset of the directive cannot be written, as far as that is known of a
 // directive whose source is not at hand.
 func (l *Limit) Obstacle(offset int) (reason string, ok bool) {
 	for _, o := range l.obstacles {
