@@ -56,6 +56,19 @@ func TestDesk(t *testing.T) {
 	}
 }
 
+type pipe struct{}
+
+func (pipe) Read(p []byte) (int, error)  { return len(p), nil }
+func (pipe) Write(p []byte) (int, error) { return len(p), nil }
+func (pipe) Close() error                { return nil }
+
+func TestMethodBroughtTwice(t *testing.T) {
+	p := NewRateLimitedPipe(pipe{}, limittest.Limiter(t))
+	limittest.Admits(t, 1, "embedded.Pipe.Read", func() error { _, err := p.Read(nil); return err })
+	limittest.Admits(t, 3, "embedded.Pipe.Write", func() error { _, err := p.Write(nil); return err })
+	limittest.Admits(t, 2, "embedded.Pipe.Close", p.Close)
+}
+
 type notFound struct{}
 
 func (notFound) Error() string              { return "not found" }
