@@ -8,10 +8,12 @@
 --            period     microseconds, 1000 to 87600 hours; of a cc the lease
 --            capacity   units, 1 to 10^9; capacity * period / count is at most 100 years
 --            refill     of a tb: 0 greedy, 1 interval
---            cost       units, at least 0
+--            cost       units, at least 0; of a cc that can be admitted at most 1000
 --            extra      of a tb or lb: how long the caller would wait for its turn, in microseconds, and, where a call
 --                       that waits gives up, what was left of its delay: "wait" or "wait delay";
---                       of a cc: the holder, 1 to 128 printable ASCII characters without spaces, or nothing to look only
+--                       of a cc: the holder, 1 to 128 printable ASCII characters without spaces, or nothing to look only;
+--                       of a fw, sw or sl: when what a refund gives back was taken, in microseconds since 1970, as the
+--                       reply to the take said, or nothing for just now
 --
 -- An algorithm is a table of functions of one bucket's state, the time and the charge. A script begins at its top each
 -- time that it is called, so that the tables are made only when they are needed.
@@ -20,7 +22,8 @@
 --   wait(b, n)              returns the microseconds until n of the used units have come back; n is b.used, or from 1 to
 --                           b.used - b.own
 --   take(b)                 prepares for the cost to be added to used; without the function, nothing is to be prepared
---   give(b)                 prepares for units to come back, and returns how many; without the function, the cost
+--   give(b, at)             prepares for units to come back that were taken at that time, and returns how many of the
+--                           used ones do, or more than there are; without the function, the cost
 --   store(b, microseconds)  stores the state, to live for that long
 --
 -- What they need of a key they read in load, give, and wait for a part of what is used, all of which come before anything

@@ -8,8 +8,6 @@
 -- A clock that was set back makes leases last longer by that much.
 
 function algorithms.cc()
-  local GROUP = 1000 -- of slots in one command, since Lua passes some thousands of arguments at most
-
   -- Returns a score that was read. Some compatible servers write a round one with an exponent, which not every Lua reads.
   local function score(b, text)
     local digit, digits, exponent = string.match(text, '^(%d)%.?(%d*)e%+(%d+)$')
@@ -56,15 +54,11 @@ function algorithms.cc()
   end
 
   local function lease(b)
-    local ends = string.format('%d', now + b.period)
-    for from = 1, b.cost, GROUP do
-      local args = {}
-      for i = from, math.min(b.cost, from + GROUP - 1) do
-        args[#args + 1] = ends
-        args[#args + 1] = member(b, i)
-      end
-      redis.call('ZADD', b.key, unpack(args))
+    local ends, args = string.format('%d', now + b.period), {}
+    for i = 1, b.cost do
+      args[2 * i - 1], args[2 * i] = ends, member(b, i)
     end
+    redis.call('ZADD', b.key, unpack(args)) -- Lua passes some thousands of arguments at most
   end
 
   return {
@@ -131,9 +125,7 @@ function algorithms.cc()
         lease(b) -- first, since a server without memory refuses this only, and nothing once something was written
         redis.call('ZREMRANGEBYSCORE', b.key, '-inf', string.format('%d', now))
       else
-        for from = 1, b.own, GROUP do
-          redis.call('ZREM', b.key, unpack(b.slots, from, math.min(b.own, from + GROUP - 1)))
-        end
+        redis.call('ZREM', b.key, unpack(b.slots))
       end
       redis.call('PEXPIRE', b.key, ttl(microseconds))
     end,

@@ -1,9 +1,9 @@
 -- Peek: what take would decide about the charges, at one instant. Writes nothing.
 --
 -- KEYS, ARGV  the charges, see bucket.lua
--- Reply       three integers a charge, as those of take; remaining and reset are of the bucket as it stands
+-- Reply       as that of take; remaining and reset are of the bucket as it stands
 
-local reply = { 0, 0, 0 } -- made to measure for one charge
+local reply = { 0, 0, 0, 0 } -- made to measure for one charge
 for i = 1, #KEYS do
   local b = bucket(i)
   b.retry = retry(b)
@@ -12,4 +12,5 @@ for i = 1, #KEYS do
     return redis.error_reply(UNREADABLE)
   end
 end
+reply[3 * #KEYS + 1] = now
 return reply

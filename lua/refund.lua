@@ -1,5 +1,6 @@
--- Refund: gives the cost of each charge back to its bucket. A bucket that is as new, or in a later window, has nothing
--- to be given back, and none holds more than its capacity afterwards. Of a cc it gives back what the holder holds.
+-- Refund: gives the cost of each charge back to its bucket. A bucket that is as new, or in a later window than the one it
+-- was taken in, has nothing to be given back, and none holds more than its capacity afterwards. Of a cc it gives back what
+-- the holder holds.
 --
 -- KEYS, ARGV  the charges, see bucket.lua
 -- Reply       how many charges are of a holder that has lost its lease; or an error, before anything was written
@@ -9,7 +10,8 @@ for i = 1, #KEYS do
   local b = bucket(i)
   if b.cost > 0 then
     local give = b.algorithm.give
-    b.used = b.used - math.min(b.used, give and give(b) or b.cost)
+    local at = math.min(tonumber(b.extra) or now, now) -- of a fw, sw or sl; and the clock may have been set back
+    b.used = b.used - math.min(b.used, give and give(b, at) or b.cost)
   end
   if b.unreadable then
     return redis.error_reply(UNREADABLE)

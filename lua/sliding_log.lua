@@ -13,6 +13,10 @@
 -- Nothing looks at more entries than it takes to find one by bisection. What is written is a cut at each end and the
 -- newest entry: b.first and b.before are the first and the last of the entries that stay as they are, base is the total
 -- before them, and after them comes one that ends at the total base + used and has the time mark.
+--
+-- Were units to come back from the midst of the log, all totals after them would change. The oldest do so instead, by a
+-- higher total 0. Those that stay are later than those that should, so that no span ever holds more than count of what was
+-- not given back.
 
 function algorithms.sl()
   local function element(b, index)
@@ -43,6 +47,13 @@ function algorithms.sl()
       step = 2 * step
     end
     return near, far
+  end
+
+  -- Whether a time is that of the newest entry. Units taken within a tick share an entry, so that no log grows far beyond
+  -- a million entries: a tick is a microsecond, or a millionth of a period for more than a million units.
+  local function newest(b, at)
+    local tick = b.count > 1000000 and divup(b.period, 1000000) or 1
+    return b.mark - fmod(b.mark, tick) == at - fmod(at, tick)
   end
 
   return {
@@ -85,22 +96,30 @@ function algorithms.sl()
       return at + b.period - now
     end,
 
-    -- Units taken within a tick share an entry, so that no log grows far beyond a million entries: a tick is a microsecond,
-    -- or a millionth of a period for more than a million units.
     take = function(b)
-      local tick = b.count > 1000000 and divup(b.period, 1000000) or 1
-      if b.used > 0 and b.mark - fmod(b.mark, tick) < now - fmod(now, tick) then
+      if b.used > 0 and not newest(b, now) then
         b.before = b.before + 1
       end
       b.mark = now
     end,
 
-    -- The newest units come back first: those of the call that was admitted last.
-    give = function(b)
-      local ends = b.base + b.used - b.cost
-      if ends > b.base and b.before >= b.first and total(b, b.before) >= ends then
-        local last = edge(b.before, b.first - 1, function(i) return total(b, i) < ends end)
-        b.before, b.mark = last - 1, time(b, last)
+    -- The newest units come back if they are those that were taken, which leaves the log as it was before them. For any
+    -- others it is the oldest.
+    give = function(b, at)
+      local rest = b.cost
+      if b.used > 0 and newest(b, at) then
+        local units = b.base + b.used - total(b, b.before)
+        rest = b.cost - units
+        if rest >= 0 and units < b.used then
+          b.mark, b.before = time(b, b.before), b.before - 1
+        end
+      elseif at <= now - b.period then
+        return 0
+      end
+      if rest > 0 then
+        b.base, b.raised = b.base + rest, true
+        local _, i = edge(b.first - 1, b.before + 1, function(i) return total(b, i) > b.base end)
+        b.first = i
       end
       return b.cost
     end,
@@ -111,6 +130,9 @@ function algorithms.sl()
         redis.call('LTRIM', b.key, string.format('%d', 2 * (b.first - 1)), string.format('%d', 2 * b.before))
       elseif b.entries == 0 then
         redis.call('RPUSH', b.key, '0')
+      end
+      if b.raised then
+        redis.call('LSET', b.key, '0', string.format('%d', b.base))
       end
       redis.call('RPUSH', b.key, mark, ends)
       redis.call('PEXPIRE', b.key, ttl(microseconds))

@@ -20,9 +20,17 @@ function algorithms.sw()
     load = load_text,
     store = store_text,
 
-    -- What was taken in a window that is over does not come back.
-    give = function(b)
-      return math.min(b.cost, b.used - weight(b))
+    -- Units come back to the window that they were taken in. Of the previous one that is fewer of the used ones: those
+    -- that it still counts for.
+    give = function(b, at)
+      local start, weighted = now - fmod(now, b.period), weight(b)
+      if at >= start then
+        return math.min(b.cost, b.used - weighted)
+      end
+      if at >= start - b.period then
+        b.part = math.max(0, b.part - b.cost)
+      end
+      return weighted - weight(b)
     end,
 
     read = function(text)

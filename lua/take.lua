@@ -1,7 +1,7 @@
 -- Take: charges every bucket, or none if one of them refuses, at one instant.
 --
 -- KEYS, ARGV  the charges, see bucket.lua; after them "refused" if a limit on another server refuses the call
--- Reply       three integers a charge:
+-- Reply       three integers a charge, and the time of the decision, in microseconds since 1970:
 --               retry      0 it is admitted, -1 it never can be, above 0 the microseconds after which it would be;
 --                          below -1 it is admitted and has to wait for its turn, for -1 - retry microseconds
 --               remaining  units left after the call
@@ -23,7 +23,7 @@ for i = 1, #KEYS do
   refused = refused or b.retry > 0 or b.retry == -1
 end
 
-local reply = { 0, 0, 0 } -- made to measure for one charge
+local reply = { 0, 0, 0, 0 } -- made to measure for one charge
 for i = 1, #KEYS do
   local b = buckets[i]
   local takes = not refused and b.cost > 0
@@ -41,4 +41,5 @@ for i = 1, #KEYS do
   end
   answer(reply, i, b, rest)
 end
+reply[3 * #KEYS + 1] = now
 return reply

@@ -111,7 +111,7 @@ func TestLocalStoreDecidesWhileTheOtherDoesNotAnswer(t *testing.T) {
 			t.Errorf("recorded %q", recorded.lines)
 		}
 		result, err := l.Allow(ctx, "k", fivePerSecond)
-		if want := (ratelimit.Result{Allowed: true, Limit: 5, Remaining: 4, ResetAfter: 200 * time.Millisecond}); err != nil || result != want {
+		if want := (ratelimit.Result{Allowed: true, Limit: 5, Remaining: 4, ResetAfter: 200 * time.Millisecond, At: result.At}); err != nil || result != want {
 			t.Errorf("Allow() = %+v, %v: want %+v", result, err, want)
 		}
 		store.down(false)

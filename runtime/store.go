@@ -65,7 +65,8 @@ type Store interface {
 	// Refund gives each charge's Cost back to its bucket. A bucket never holds more than its capacity by it, and a
 	// bucket that is as new, or in a later window than that of Charge.Taken, stays as it is. Of a [SlidingLog] the newest
 	// units come back if they are those that were taken then, and otherwise the oldest, so that no span ever holds more
-	// than it should. Of [Concurrency] it releases what the Holder holds. The error matches [ErrLeaseLost] if a Holder holds nothing any more; the other charges are given back all the same.
+	// than it should. Of [Concurrency] it releases what the Holder holds. The error matches [ErrLeaseLost] if a Holder
+	// holds nothing any more; the other charges are given back all the same.
 	Refund(ctx context.Context, charges []Charge) error
 	// Reset makes each bucket as new.
 	Reset(ctx context.Context, charges []Charge) error
@@ -150,8 +151,8 @@ func (c *Charge) check() error {
 		return fmt.Errorf("ratelimit: Charge.Cost is %d: want at least 0", c.Cost)
 	case c.Limit.Algorithm == Concurrency && c.Cost > maxSlots && c.Cost <= c.Limit.Count:
 		return fmt.Errorf("ratelimit: Charge.Cost is %d: want at most %d slots a holder", c.Cost, maxSlots)
-	case c.Taken < 0:
-		return fmt.Errorf("ratelimit: Charge.Taken is %v: want the time since 1970", c.Taken)
+	case c.Taken < 0 || c.Taken%time.Microsecond != 0:
+		return fmt.Errorf("ratelimit: Charge.Taken is %v: want the time since 1970, in whole microseconds", c.Taken)
 	case len(c.Holder) > maxHolder || strings.ContainsFunc(c.Holder, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return fmt.Errorf("ratelimit: Charge.Holder is %q: want at most %d printable ASCII characters without spaces", c.Holder, maxHolder)
 	}

@@ -88,20 +88,27 @@ func (b bucket) charged(c *ratelimit.Charge, now int64, l *limit) bucket {
 
 // refunded returns the bucket with what a charge gives back, and whether it could: a holder may have lost all that it held.
 func (b bucket) refunded(c *ratelimit.Charge, now int64, l *limit) (_ bucket, held bool) {
-	cost, most := c.Cost, b.used
+	cost, taken := c.Cost, now
+	if c.Taken > 0 {
+		taken = min(c.Taken.Microseconds(), now)
+	}
 	switch l.algorithm {
 	case ratelimit.TokenBucket, ratelimit.LeakyBucket:
 		if c.Delay > 0 {
 			cost = max(0, cost-b.behind(c.Delay.Microseconds(), now, l))
 		}
+	case ratelimit.FixedWindow:
+		if taken < b.mark { // in a window that is over
+			return b, true
+		}
 	case ratelimit.SlidingLog:
-		return b.unlogged(min(cost, most)), true
+		return b.unlogged(min(cost, b.used), taken, now, l), true
 	case ratelimit.SlidingWindow:
-		most = b.current(l)
+		return b.unslid(cost, taken, l), true
 	case ratelimit.Concurrency:
 		return b.released(c.Holder, cost)
 	}
-	b.used -= min(cost, most)
+	b.used -= min(cost, b.used)
 	return b, true
 }
 

@@ -58,7 +58,7 @@ func (s naiveSlots) own(c ratelimit.Charge, now int64) (n int64) {
 func (s naiveSlots) answer(c ratelimit.Charge, now int64) ratelimit.Result {
 	ends := s.count(now)
 	used := int64(len(ends))
-	r := ratelimit.Result{Limit: c.Limit.Count, Remaining: max(0, c.Limit.Count-used)}
+	r := ratelimit.Result{Limit: c.Limit.Count, Remaining: max(0, c.Limit.Count-used), At: time.Duration(now) * time.Microsecond}
 	if used > 0 {
 		r.ResetAfter = time.Duration(ends[used-1]-now) * time.Microsecond
 	}
@@ -213,22 +213,28 @@ func TestLeasesGiveTheirMemoryBack(t *testing.T) {
 	})
 }
 
-// What a call does to the leases costs as much with few as with many, and as much for a slot as for all of them.
+// A holder's slots that end together are one lease, however many they are.
 func TestSlotsAreNotCountedOneByOne(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := New()
-		const most = 1_000_000_000
-		take(t, store, slots("a", most, most-1, time.Minute))
-		if r := take(t, store, slots("b", most, 2, time.Minute)); r.Allowed || r.RetryAfter != time.Minute {
-			t.Errorf("b, with one slot left: %+v", r)
+	var b bucket
+	held := func() (runs int) {
+		for l := b.detail.leases.root.next; l != &b.detail.leases.root; l = l.next {
+			runs++
 		}
-		time.Sleep(time.Second)
-		if r := take(t, store, slots("a", most, 1, time.Minute)); !r.Allowed || r.Remaining != 1 {
-			t.Errorf("a for longer, of one slot: %+v", r)
+		return runs
+	}
+	for _, step := range []struct {
+		holder     string
+		cost, ends int64
+		runs       int
+	}{
+		{"a", 999, 60, 1},
+		{"b", 1000, 60, 2},
+		{"a", 1, 61, 3}, // one of them for longer
+		{"a", 1000, 62, 2},
+	} {
+		b = b.leased(step.holder, step.cost, step.ends)
+		if got := held(); got != step.runs {
+			t.Errorf("%d slots of %s until %d: %d leases: want %d", step.cost, step.holder, step.ends, got, step.runs)
 		}
-		time.Sleep(59 * time.Second)
-		if r := take(t, store, slots("b", most, most-1, time.Minute)); !r.Allowed || r.Remaining != 0 {
-			t.Errorf("b, when a has only that one: %+v", r)
-		}
-	})
+	}
 }

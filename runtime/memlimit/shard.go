@@ -97,7 +97,7 @@ func (v *visit) remove() {
 	}
 }
 
-func (v *visit) result() ratelimit.Result {
+func (v *visit) result(now int64) ratelimit.Result {
 	r := ratelimit.Result{
 		Allowed:    v.retry == 0,
 		Limit:      v.limit.capacity,
@@ -105,6 +105,7 @@ func (v *visit) result() ratelimit.Result {
 		RetryAfter: time.Duration(v.retry) * time.Microsecond,
 		ResetAfter: time.Duration(v.reset) * time.Microsecond,
 		Delay:      time.Duration(v.delay) * time.Microsecond,
+		At:         time.Duration(now) * time.Microsecond,
 	}
 	if v.retry == never {
 		r.RetryAfter = ratelimit.Never

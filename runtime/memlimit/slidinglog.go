@@ -30,24 +30,37 @@ func (b bucket) logged(cost, now int64, l *limit) bucket {
 	if b.detail == nil {
 		b.detail = &detail{}
 	}
-	tick := int64(1)
-	if l.count > maxTicks {
-		tick = divup(l.period, maxTicks)
-	}
 	b.detail.log.keep(b.used)
-	b.detail.log.push(cost, now, tick)
+	b.detail.log.push(cost, now, l.tick())
 	b.used += cost
 	return b
 }
 
-// unlogged returns a sliding log without the newest n units. Entries that no longer count are dropped.
-func (b bucket) unlogged(n int64) bucket {
-	if n > 0 {
-		b.detail.log.keep(b.used)
-		b.detail.log.pop(n)
-		b.used -= n
+// unlogged returns a sliding log that was given n units back, which were taken at a time. Those of the newest entry go if it
+// is of that time. Otherwise the oldest go in their place: were any to go that are newer, the log would forget too soon
+// what was not given back. What was taken a period ago has come back by itself. Entries that no longer count are dropped.
+func (b bucket) unlogged(n, taken, now int64, l *limit) bucket {
+	if b.used == 0 {
+		return b
 	}
+	g, tick := &b.detail.log, l.tick()
+	switch newest := g.entry(g.size - 1).at; {
+	case newest/tick == taken/tick:
+		g.pop(n)
+	case now-taken >= l.period:
+		n = 0
+	}
+	b.used -= n
+	g.keep(b.used)
 	return b
+}
+
+// tick returns the microseconds within which what is admitted shares an entry.
+func (l *limit) tick() int64 {
+	if l.count > maxTicks {
+		return divup(l.period, maxTicks)
+	}
+	return 1
 }
 
 // logWait returns the microseconds until the oldest n units of a sliding log no longer count.
@@ -94,16 +107,13 @@ func (g *log) push(n, now, tick int64) {
 	*g.entry(g.size - 1) = e
 }
 
-// pop drops the newest n units.
+// pop drops up to n units of the newest entry.
 func (g *log) pop(n int64) {
-	total := g.total() - n
-	for g.size > 0 && g.before(g.size-1) >= total {
+	e, before := g.entry(g.size-1), g.before(g.size-1)
+	if e.total -= n; e.total <= before {
 		g.size--
+		g.shrink()
 	}
-	if g.size > 0 {
-		g.entry(g.size - 1).total = total
-	}
-	g.shrink()
 }
 
 // find returns the first entry up to which there are as many units as total.

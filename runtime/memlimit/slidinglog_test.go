@@ -34,7 +34,12 @@ func (g *naiveLog) answer(c ratelimit.Charge, now int64) ratelimit.Result {
 		used += e.units
 		reset = e.at + period - now
 	}
-	r := ratelimit.Result{Limit: c.Limit.Count, Remaining: max(0, c.Limit.Count-used), ResetAfter: time.Duration(reset) * time.Microsecond}
+	r := ratelimit.Result{
+		Limit:      c.Limit.Count,
+		Remaining:  max(0, c.Limit.Count-used),
+		ResetAfter: time.Duration(reset) * time.Microsecond,
+		At:         time.Duration(now) * time.Microsecond,
+	}
 	if c.Cost > c.Limit.Count {
 		r.RetryAfter = ratelimit.Never
 	} else if c.Cost > 0 {
@@ -53,11 +58,7 @@ func (g *naiveLog) take(c ratelimit.Charge, now int64) ratelimit.Result {
 	switch {
 	case r.Allowed && c.Cost > 0:
 		g.entries = g.counting(now, c.Limit.Period.Microseconds())
-		tick := int64(1)
-		if c.Limit.Count > 1_000_000 {
-			tick = (c.Limit.Period.Microseconds() + 999_999) / 1_000_000
-		}
-		if n := len(g.entries) - 1; n >= 0 && g.entries[n].at/tick == now/tick {
+		if n := len(g.entries) - 1; n >= 0 && tickOf(c, g.entries[n].at) == tickOf(c, now) {
 			g.entries[n] = naiveEntry{now, g.entries[n].units + c.Cost}
 		} else {
 			g.entries = append(g.entries, naiveEntry{now, c.Cost})
@@ -76,18 +77,35 @@ func (g *naiveLog) refund(c ratelimit.Charge, now int64) {
 		return
 	}
 	g.entries = g.counting(now, c.Limit.Period.Microseconds())
-	for n := c.Cost; n > 0 && len(g.entries) > 0; {
-		last := &g.entries[len(g.entries)-1]
-		back := min(n, last.units)
-		n, last.units = n-back, last.units-back
-		if last.units == 0 {
-			g.entries = g.entries[:len(g.entries)-1]
-		}
+	taken := now
+	if c.Taken > 0 {
+		taken = min(now, c.Taken.Microseconds())
 	}
+	n := c.Cost
+	if last := len(g.entries) - 1; last >= 0 && tickOf(c, g.entries[last].at) == tickOf(c, taken) {
+		back := min(n, g.entries[last].units)
+		n -= back
+		g.entries[last].units -= back
+	} else if now-taken >= c.Limit.Period.Microseconds() {
+		n = 0
+	}
+	for i := range g.entries {
+		back := min(n, g.entries[i].units)
+		n -= back
+		g.entries[i].units -= back
+	}
+	g.entries = slices.DeleteFunc(g.entries, func(e naiveEntry) bool { return e.units == 0 })
 	g.full = now
 	if n := len(g.entries); n > 0 {
 		g.full = g.entries[n-1].at + c.Limit.Period.Microseconds()
 	}
+}
+
+func tickOf(c ratelimit.Charge, at int64) int64 {
+	if c.Limit.Count <= 1_000_000 {
+		return at
+	}
+	return at / ((c.Limit.Period.Microseconds() + 999_999) / 1_000_000)
 }
 
 func TestSlidingLogAgreesWithAList(t *testing.T) {
@@ -105,6 +123,7 @@ func TestSlidingLogAgreesWithAList(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 0))
 			store, naive := New(), &naiveLog{}
 			limit := limits[random.IntN(len(limits))]
+			var taken []time.Duration
 			for i := range 200 {
 				if random.IntN(30) == 0 {
 					limit = limits[random.IntN(len(limits))]
@@ -119,9 +138,13 @@ func TestSlidingLogAgreesWithAList(t *testing.T) {
 				switch random.IntN(6) {
 				default:
 					got, want = take(t, store, charges), naive.take(charges[0], now)
+					taken = append(taken, got.At)
 				case 4:
 					got, want = peek(t, store, charges), naive.answer(charges[0], now)
 				case 5:
+					if back := random.IntN(12); back < len(taken) {
+						charges[0].Taken = taken[len(taken)-1-back]
+					}
 					refund(t, store, charges)
 					naive.refund(charges[0], now)
 				}

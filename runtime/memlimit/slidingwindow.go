@@ -32,6 +32,19 @@ func (b bucket) weight(l *limit) int64 {
 // current returns the units of the current window.
 func (b bucket) current(l *limit) int64 { return b.used - b.weight(l) }
 
+// unslid returns a sliding window without n of the units of that window in which they were taken.
+func (b bucket) unslid(n, taken int64, l *limit) bucket {
+	current, start := b.current(l), b.mark-b.mark%l.period
+	switch {
+	case taken >= start:
+		current -= min(n, current)
+	case taken >= start-l.period:
+		b.part -= min(n, b.part)
+	}
+	b.used = current + b.weight(l)
+	return b
+}
+
 // slideWait returns the microseconds until n units have come back to a sliding window that is as of now.
 func (b bucket) slideWait(n, now int64, l *limit) int64 {
 	ends := l.period - now%l.period

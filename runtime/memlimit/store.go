@@ -99,7 +99,7 @@ func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []
 			v.bucket = v.bucket.charged(v.charge, now, &v.limit)
 		}
 		v.reset = v.bucket.reset(now, &v.limit)
-		results[i] = v.result()
+		results[i] = v.result(now)
 		switch {
 		case take && v.index < 0:
 			missing = true
@@ -134,7 +134,7 @@ func (s *Store) Peek(ctx context.Context, charges []ratelimit.Charge, results []
 		v := &visits[i]
 		v.decide(names, now)
 		v.reset = v.bucket.reset(now, &v.limit)
-		results[i] = v.result()
+		results[i] = v.result(now)
 	}
 	s.unlock(shards, now)
 	return nil

@@ -36,7 +36,7 @@ func (m *model) takeByKey(charges []ratelimit.Charge) []ratelimit.Result {
 		for i, r := range m.takeAtOnce(own) {
 			results[at[i]] = r
 			refused = refused || !r.Allowed
-			own[i].Delay = r.Delay
+			own[i].Delay, own[i].Taken = r.Delay, r.At
 		}
 		if !refused {
 			taken = append(taken, own...)

@@ -17,14 +17,8 @@ type player struct {
 	renews    bool
 	offers    []ratelimit.Charge // the limits and waits of the trace
 	last      ratelimit.Result   // the last answer
-	turns     []turn             // of callers that wait, or waited
+	taken     []taken            // what may be given back
 	done      bool               // whether the trace ends here
-}
-
-// turn is when a charge, which is allowed after a delay, has its turn.
-type turn struct {
-	charge ratelimit.Charge
-	at     int64
 }
 
 // play draws a call.
@@ -42,9 +36,10 @@ func (p *player) play(rt *rapid.T) action {
 	a.charges = p.drawCharges(rt, a.do)
 	switch a.do {
 	case "take":
+		p.checkUndo(rt, a)
 		a.want = p.take(a.charges)
 		p.checkRetry(rt, a)
-		p.await(a)
+		p.note(a)
 	case "peek":
 		a.want = p.peek(a.charges)
 	case "refund":
@@ -68,22 +63,6 @@ func drawEnd(rt *rapid.T) bool {
 		}
 	}
 	return true
-}
-
-// await remembers the turns of a call that has to wait: it goes on when the latest of them has come.
-func (p *player) await(a action) {
-	var delay time.Duration
-	for _, r := range a.want {
-		if !r.Allowed {
-			return
-		}
-		delay = max(delay, r.Delay)
-	}
-	for i, c := range a.charges {
-		if a.want[i].Delay > 0 {
-			p.turns = append(p.turns, turn{c, p.now + delay.Microseconds()})
-		}
-	}
 }
 
 // drawOffer draws a limit, and how long callers wait for their turn.
@@ -192,8 +171,8 @@ func (p *player) drawPause(rt *rapid.T) time.Duration {
 
 // drawCharges draws charges of different buckets.
 func (p *player) drawCharges(rt *rapid.T, do string) []ratelimit.Charge {
-	if do == "refund" && len(p.turns) > 0 && rapid.Bool().Draw(rt, "gives up waiting") {
-		return []ratelimit.Charge{p.drawTurn(rt)}
+	if do == "refund" && len(p.taken) > 0 && rapid.Bool().Draw(rt, "what was taken") {
+		return []ratelimit.Charge{p.drawTaken(rt)}
 	}
 	names := [][2]string{{"a", "x"}, {"a", "y"}, {"b", "x"}}
 	offers := slices.DeleteFunc(slices.Clone(p.offers), func(c ratelimit.Charge) bool { return do == "renew" && !forSlots(c) })
@@ -210,6 +189,9 @@ func (p *player) drawCharges(rt *rapid.T, do string) []ratelimit.Charge {
 			c.Holder = rapid.SampledFrom([]string{"a", "b", "2"}).Draw(rt, "holder")
 		}
 		c.Cost = p.drawCost(rt, c)
+		if do == "refund" {
+			c.Taken = p.drawWhen(rt, c)
+		}
 		if do == "refund" && c.Wait > 0 {
 			c.Delay = rapid.SampledFrom([]time.Duration{0, 0, us, p.last.Delay, c.Wait / 2, c.Wait}).Draw(rt, "delay").Truncate(us)
 		}
@@ -219,19 +201,6 @@ func (p *player) drawCharges(rt *rapid.T, do string) []ratelimit.Charge {
 		charges = append(charges, c)
 	}
 	return charges
-}
-
-// drawTurn draws a caller that gives up waiting, if its turn has not come.
-func (p *player) drawTurn(rt *rapid.T) ratelimit.Charge {
-	i := rapid.IntRange(0, len(p.turns)-1).Draw(rt, "turn")
-	waiter := p.turns[i]
-	p.turns = append(p.turns[:i:i], p.turns[i+1:]...)
-	c := p.asForgotten(waiter.charge)
-	c.Delay = max(0, micros(waiter.at-p.now))
-	if ratelimit.CheckCharges([]ratelimit.Charge{c}) != nil { // the clock was set back by more than anybody waits
-		c.Delay = 0
-	}
-	return c
 }
 
 // asForgotten returns the charge, with the limit by which its bucket is as new if a Store may not have forgotten it yet.
@@ -268,34 +237,7 @@ func (p *player) drawCost(rt *rapid.T, c ratelimit.Charge) int64 {
 		cost = rapid.SampledFrom([]int64{capacity + 1, math.MaxInt64}).Draw(rt, "too much")
 	}
 	if forSlots(c) && cost <= capacity {
-		cost = min(cost, 12) // a Store remembers each
+		cost = min(cost, rapid.SampledFrom([]int64{12, 12, 12, 1000}).Draw(rt, "slots")) // a Store remembers each
 	}
 	return cost
-}
-
-// checkRetry checks that the model keeps the promise of RetryAfter: a refused call that waits as long as the longest of
-// its limits says is allowed, if it then waits for its turn as long as it would, and one microsecond earlier it is not.
-func (p *player) checkRetry(rt *rapid.T, a action) {
-	var retry time.Duration
-	for _, r := range a.want {
-		retry = max(retry, r.RetryAfter)
-	}
-	if retry == 0 || retry == ratelimit.Never {
-		return
-	}
-	now := p.now
-	defer func() { p.now = now }()
-	for _, early := range []int64{0, 1} {
-		p.now = now + retry.Microseconds() - early
-		allowed := true
-		for i, r := range p.peek(a.charges) {
-			allowed = allowed && r.Allowed
-			if early == 0 && a.want[i].RetryAfter == retry && r.Delay != a.charges[i].Wait {
-				rt.Fatalf("%v: delay %v after %v", trace{a}, r.Delay, retry)
-			}
-		}
-		if allowed != (early == 0) {
-			rt.Fatalf("%v: allowed %v after %v less %dµs", trace{a}, allowed, retry, early)
-		}
-	}
 }

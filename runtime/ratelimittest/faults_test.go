@@ -138,6 +138,33 @@ var faults = map[string]func(s *ratelimittest.ModelStore) faulty{
 			return s.Take(ctx, charges, results)
 		}}
 	},
+	"a log gives back its newest units, whenever they were taken": func(s *ratelimittest.ModelStore) faulty {
+		newest := map[string]time.Duration{}
+		f := altered(s, func(c ratelimit.Charge, r *ratelimit.Result) {
+			if log(c) && r.Allowed && c.Cost > 0 {
+				newest[string(c.Key)] = r.At
+			}
+		})
+		f.refund = refunding(s, func(c *ratelimit.Charge) {
+			if log(*c) {
+				c.Taken = newest[string(c.Key)]
+			}
+		})
+		return f
+	},
+	"when units were taken is ignored": func(s *ratelimittest.ModelStore) faulty {
+		return faulty{ModelStore: s, refund: refunding(s, func(c *ratelimit.Charge) { c.Taken = 0 })}
+	},
+	"a window does not ask when units were taken": func(s *ratelimittest.ModelStore) faulty {
+		return faulty{ModelStore: s, refund: refunding(s, func(c *ratelimit.Charge) {
+			if c.Limit.Algorithm == ratelimit.FixedWindow {
+				c.Taken = 0
+			}
+		})}
+	},
+	"an answer does not say when it was given": func(s *ratelimittest.ModelStore) faulty {
+		return altered(s, func(_ ratelimit.Charge, r *ratelimit.Result) { r.At = 0 })
+	},
 	"a lease does not end": func(s *ratelimittest.ModelStore) faulty {
 		return instead(s, func(c *ratelimit.Charge) {
 			if slots(*c) {
@@ -163,11 +190,7 @@ var faults = map[string]func(s *ratelimittest.ModelStore) faulty{
 				if !errors.Is(err, ratelimit.ErrLeaseLost) {
 					return err
 				}
-				charges = slices.Clone(charges)
-				for i := range charges {
-					charges[i].Holder = last[string(charges[i].Key)]
-				}
-				return s.Refund(ctx, charges)
+				return refunding(s, func(c *ratelimit.Charge) { c.Holder = last[string(c.Key)] })(ctx, charges)
 			},
 		}
 	},
@@ -218,24 +241,14 @@ var faults = map[string]func(s *ratelimittest.ModelStore) faulty{
 		}}
 	},
 	"who gives up waiting gives nothing back": func(s *ratelimittest.ModelStore) faulty {
-		return faulty{ModelStore: s, refund: func(ctx context.Context, charges []ratelimit.Charge) error {
-			charges = slices.Clone(charges)
-			for i := range charges {
-				if charges[i].Delay > 0 {
-					charges[i].Cost = 0
-				}
+		return faulty{ModelStore: s, refund: refunding(s, func(c *ratelimit.Charge) {
+			if c.Delay > 0 {
+				c.Cost = 0
 			}
-			return s.Refund(ctx, charges)
-		}}
+		})}
 	},
 	"who gives up waiting gives back what others are behind": func(s *ratelimittest.ModelStore) faulty {
-		return faulty{ModelStore: s, refund: func(ctx context.Context, charges []ratelimit.Charge) error {
-			charges = slices.Clone(charges)
-			for i := range charges {
-				charges[i].Delay = 0
-			}
-			return s.Refund(ctx, charges)
-		}}
+		return faulty{ModelStore: s, refund: refunding(s, func(c *ratelimit.Charge) { c.Delay = 0 })}
 	},
 }
 
@@ -263,4 +276,15 @@ func instead(s *ratelimittest.ModelStore, change func(*ratelimit.Charge)) faulty
 		}
 		return s.Take(ctx, charges, results)
 	}}
+}
+
+// refunding returns a Refund that gives back other charges.
+func refunding(s *ratelimittest.ModelStore, change func(*ratelimit.Charge)) func(ctx context.Context, charges []ratelimit.Charge) error {
+	return func(ctx context.Context, charges []ratelimit.Charge) error {
+		charges = slices.Clone(charges)
+		for i := range charges {
+			change(&charges[i])
+		}
+		return s.Refund(ctx, charges)
+	}
 }

@@ -51,6 +51,8 @@ func invalidCharges(t *testing.T, store ratelimit.Store, _ func(time.Duration)) 
 		{"negative delay", waits(limit, 0, -us)},
 		{"delay of part of a microsecond", waits(limit, 0, us+1)},
 		{"holder with a space", holder("1 a")},
+		{"taken before 1970", []ratelimit.Charge{good, {Key: []byte("bad"), Limit: limit, Cost: 1, Taken: -us}}},
+		{"more slots than one holder can have", []ratelimit.Charge{good, charge("bad", slots(2000, time.Minute), 1001)}},
 		{"holder that is no ASCII", holder("é")},
 		{"holder of 129 characters", holder(strings.Repeat("x", 129))},
 	}

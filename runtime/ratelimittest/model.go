@@ -40,13 +40,13 @@ func (m *model) open(c ratelimit.Charge) standing {
 }
 
 // look returns how a bucket stands.
-func look(b standing, c ratelimit.Charge) ratelimit.Result {
-	return ratelimit.Result{Limit: c.Limit.Capacity(), Remaining: max(0, b.left()), ResetAfter: micros(b.reset())}
+func (m *model) look(b standing, c ratelimit.Charge) ratelimit.Result {
+	return ratelimit.Result{Limit: c.Limit.Capacity(), Remaining: max(0, b.left()), ResetAfter: micros(b.reset()), At: micros(m.now)}
 }
 
 // decide returns what a bucket answers to a charge.
-func decide(b standing, c ratelimit.Charge) ratelimit.Result {
-	r := look(b, c)
+func (m *model) decide(b standing, c ratelimit.Charge) ratelimit.Result {
+	r := m.look(b, c)
 	switch {
 	case c.Cost > r.Limit:
 		r.RetryAfter = ratelimit.Never
@@ -82,7 +82,7 @@ func (m *model) takeAtOnce(charges []ratelimit.Charge) []ratelimit.Result {
 		b := m.open(c)
 		b.take()
 		delay := results[i].Delay
-		results[i] = look(b, c)
+		results[i] = m.look(b, c)
 		results[i].Allowed, results[i].Delay = true, delay
 		m.save(b, c)
 	}
@@ -107,7 +107,7 @@ func (m *model) refuse(charges []ratelimit.Charge, results []ratelimit.Result) {
 func (m *model) peek(charges []ratelimit.Charge) []ratelimit.Result {
 	results := make([]ratelimit.Result, len(charges))
 	for i, c := range charges {
-		results[i] = decide(m.open(c), c)
+		results[i] = m.decide(m.open(c), c)
 	}
 	return results
 }
@@ -123,10 +123,18 @@ func (m *model) refund(charges []ratelimit.Charge) (lost bool) {
 			lost = true
 			continue
 		}
-		b.refund(max(0, c.Cost-m.behind(b, c)))
+		b.refund(max(0, c.Cost-m.behind(b, c)), m.whenTaken(c))
 		m.save(b, c)
 	}
 	return lost
+}
+
+// whenTaken returns when the units that are given back were taken.
+func (m *model) whenTaken(c ratelimit.Charge) int64 {
+	if c.Taken == 0 {
+		return m.now
+	}
+	return min(c.Taken.Microseconds(), m.now) // or the clock was set back
 }
 
 // behind returns how many units others wait for behind a caller who gives up waiting: what is owed still when its turn

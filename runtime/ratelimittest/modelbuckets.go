@@ -11,6 +11,7 @@ type out struct {
 	state
 	charge ratelimit.Charge
 	future bool
+	opened int64               // what was taken before is not among the units that are out
 	wait   func(n int64) int64 // time until n of the units that are out have come back
 }
 
@@ -18,9 +19,14 @@ func (b *out) left() int64     { return b.charge.Limit.Capacity() - b.used }
 func (b *out) retry() int64    { return b.back(b.charge.Cost - b.left()) }
 func (b *out) reset() int64    { return b.back(b.used) }
 func (b *out) take()           { b.used += b.charge.Cost }
-func (b *out) refund(n int64)  { b.used = max(0, b.used-n) }
 func (b *out) remember() state { return b.state }
 func (b *out) ahead() bool     { return b.future }
+
+func (b *out) refund(n, taken int64) {
+	if taken >= b.opened {
+		b.used = max(0, b.used-n)
+	}
+}
 
 func (b *out) back(n int64) int64 {
 	if n <= 0 {
@@ -49,7 +55,7 @@ func tokenBucket(b state, c ratelimit.Charge, now int64) standing {
 	}
 	b.used = ceil(used)
 	b.part = ceil(product(rat(period, 1), minus(rat(b.used, 1), used)))
-	return &out{b, c, future, func(n int64) int64 {
+	return &out{state: b, charge: c, future: future, wait: func(n int64) int64 {
 		if c.Limit.Refill == ratelimit.Interval {
 			return b.mark + ceil(rat(n, count))*period - now
 		}
@@ -78,7 +84,7 @@ func fixedWindow(b state, c ratelimit.Charge, now int64) standing {
 	if now-b.mark >= period {
 		b = state{mark: now}
 	}
-	return &out{b, c, future, func(int64) int64 { return b.mark + period - now }}
+	return &out{state: b, charge: c, future: future, opened: b.mark, wait: func(int64) int64 { return b.mark + period - now }}
 }
 
 // leaking is a leaky bucket: GCRA, with limit.Count cells a period.
@@ -113,11 +119,11 @@ func (w *leaking) left() int64 {
 	return -ceil(product(w.after(0), rat(w.charge.Limit.Count, w.charge.Limit.Period.Microseconds())))
 }
 
-func (w *leaking) retry() int64   { return ceil(w.after(w.charge.Cost)) }
-func (w *leaking) reset() int64   { return ceil(w.due) }
-func (w *leaking) take()          { w.due = sum(w.due, w.takes(w.charge.Cost)) }
-func (w *leaking) refund(n int64) { w.due = most(new(big.Rat), minus(w.due, w.takes(n))) }
-func (w *leaking) ahead() bool    { return w.over }
+func (w *leaking) retry() int64      { return ceil(w.after(w.charge.Cost)) }
+func (w *leaking) reset() int64      { return ceil(w.due) }
+func (w *leaking) take()             { w.due = sum(w.due, w.takes(w.charge.Cost)) }
+func (w *leaking) refund(n, _ int64) { w.due = most(new(big.Rat), minus(w.due, w.takes(n))) }
+func (w *leaking) ahead() bool       { return w.over }
 
 func (w *leaking) remember() state {
 	up := ceil(w.due)

@@ -82,7 +82,7 @@ func (w *leased) lease() {
 // holds returns how many of the charge's slots its holder still has.
 func (w *leased) holds() int64 { return int64(len(w.ends(w.own))) }
 
-func (w *leased) refund(int64) {
+func (w *leased) refund(_, _ int64) {
 	maps.DeleteFunc(w.leases, func(s slot, end int64) bool { return end > w.now && w.own(s) })
 }
 

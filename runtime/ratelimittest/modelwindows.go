@@ -1,6 +1,8 @@
 package ratelimittest
 
 import (
+	"slices"
+
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
 
@@ -60,9 +62,17 @@ func (w *sliding) reset() int64 {
 }
 
 func (w *sliding) take()           { w.current += w.charge.Cost }
-func (w *sliding) refund(n int64)  { w.current = max(0, w.current-n) }
 func (w *sliding) remember() state { return state{used: w.current, part: w.previous, mark: w.now} }
 func (w *sliding) ahead() bool     { return w.future }
+
+func (w *sliding) refund(n, taken int64) {
+	switch start := w.now - w.elapsed; {
+	case taken >= start:
+		w.current = max(0, w.current-n)
+	case taken >= start-w.period():
+		w.previous = max(0, w.previous-n)
+	}
+}
 
 // entry is what was taken at a time.
 type entry struct{ at, units int64 }
@@ -125,29 +135,48 @@ func (w *recorded) reset() int64 {
 
 // take adds an entry, unless the last one is of the same tick and moves to the present.
 func (w *recorded) take() {
-	const most = 1_000_000 // entries of a log, or not many more
-	tick := int64(1)
-	if w.charge.Limit.Count > most {
-		tick = ceil(rat(w.charge.Limit.Period.Microseconds(), most))
-	}
 	e := entry{w.now, w.charge.Cost}
-	if last := len(w.log) - 1; last >= 0 && w.log[last].at/tick == w.now/tick {
+	if last := len(w.log) - 1; last >= 0 && w.tick(w.log[last].at) == w.tick(w.now) {
 		e.units += w.log[last].units
 		w.log = w.log[:last]
 	}
 	w.log = append(w.log, e)
 }
 
-// refund takes the latest entries back.
-func (w *recorded) refund(n int64) {
-	for last := len(w.log) - 1; last >= 0 && n > 0; last-- {
-		back := min(n, w.log[last].units)
-		n -= back
-		w.log[last].units -= back
-		if w.log[last].units == 0 {
-			w.log = w.log[:last]
-		}
+// tick returns which of the ticks that share an entry a time is in.
+func (w *recorded) tick(at int64) int64 {
+	const most = 1_000_000 // entries of a log, or not many more
+	if w.charge.Limit.Count <= most {
+		return at
 	}
+	return at / ceil(rat(w.charge.Limit.Period.Microseconds(), most))
+}
+
+// refund takes units of the last entry, if it was then that they were taken. All others, if they still count, it takes of the
+// oldest entries: with newer ones gone, the log would too soon forget what was not given back.
+func (w *recorded) refund(n, taken int64) {
+	last := len(w.log) - 1
+	switch {
+	case last < 0:
+		return
+	case w.tick(w.log[last].at) == w.tick(taken):
+		n -= w.takeBack(last, n)
+	case w.counts(entry{at: taken}) <= 0:
+		return
+	}
+	for len(w.log) > 0 && n > 0 {
+		n -= w.takeBack(0, n)
+	}
+}
+
+// takeBack takes up to n units of an entry, and returns how many.
+func (w *recorded) takeBack(i int, n int64) int64 {
+	n = min(n, w.log[i].units)
+	w.log[i].units -= n
+	if w.log[i].units == 0 {
+		w.log = slices.Delete(w.log, i, i+1)
+	}
+	return n
 }
 
 func (w *recorded) remember() state { return state{log: w.log} }

@@ -102,6 +102,9 @@ func (tr trace) String() string {
 			if c.Wait != 0 || c.Delay != 0 {
 				fmt.Fprintf(&b, " wait %v delay %v", c.Wait, c.Delay)
 			}
+			if c.Taken != 0 {
+				fmt.Fprintf(&b, " taken at %v", c.Taken)
+			}
 			if c.Holder != "" {
 				fmt.Fprintf(&b, " by %s", c.Holder)
 			}

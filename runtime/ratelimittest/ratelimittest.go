@@ -2,7 +2,8 @@
 // Store. In sentences:
 //
 //   - Each answer is exact to the microsecond: Allowed, Limit, Remaining, RetryAfter, ResetAfter and Delay are those of a
-//     model in rational numbers, for every valid limit, any wait and any cost.
+//     model in rational numbers, for every valid limit, any wait and any cost. At is the time of the Store's clock, by which
+//     the windows of a sliding window lie too.
 //   - Waiting for RetryAfter, with nobody else about, is always enough, and one microsecond less never is. A call that
 //     would wait for its turn is allowed then, and has to wait for as long as it would.
 //   - A call that waits for its turn is charged at once, in advance of what comes back. One that gives up gives back
@@ -21,8 +22,11 @@
 //   - A slot is its holder's until the lease ends, and nobody else can release it. Taking what one holds takes nothing
 //     more and starts the lease anew, as a renewal does, which revives none that has ended. A holder that releases
 //     what it no longer holds is told so by [ratelimit.ErrLeaseLost].
-//   - Refund neither lifts a bucket above its capacity nor reaches into a later window. Of a log it takes back what was
-//     taken last. Reset makes as new.
+//   - Refund never lifts a bucket above its capacity. Right after Take it undoes that. What was taken in a window that is
+//     over gives nothing back to a later one; of a sliding window it is the counter of its own window that becomes less.
+//     What was taken last from a log is taken back. Of what was taken earlier, the oldest units come back in its place,
+//     so that no span holds more than it should of what was not given back; what counts no more has come back already.
+//   - Reset makes as new.
 //   - Key, name and algorithm together name a bucket. Keys are any bytes, and are neither changed nor kept.
 //   - What [ratelimit.CheckDecision], [ratelimit.CheckHolders] and [ratelimit.CheckRenewal] refuse, and a context that has
 //     ended, are errors that change nothing.
@@ -63,7 +67,7 @@ func run(t *testing.T, newStore func(t *testing.T, test Test), o order) {
 	groups := [][]testCase{
 		tokenBuckets(), fixedWindows(), slidingLogs(), slidingWindows(), leakyBuckets(), concurrencyLimits(),
 		changedLimits(), changedSlidingLogs(), changedSlidingWindows(), changedLeakyBuckets(), changedLeases(),
-		waiting(), asLeakyBuckets(waiting()),
+		refunds(), waiting(), asLeakyBuckets(waiting()),
 	}
 	for _, group := range groups {
 		for _, c := range group {
@@ -89,7 +93,8 @@ func RunSetBack(t *testing.T, newStore func(t *testing.T, test Test)) {
 
 func runSetBack(t *testing.T, newStore func(t *testing.T, test Test), o order) {
 	groups := [][]testCase{
-		setBack(), setBackSlidingLogs(), setBackSlidingWindows(), setBackLeakyBuckets(), setBackLeases(), waitingSetBack(),
+		setBack(), setBackSlidingLogs(), setBackSlidingWindows(), setBackLeakyBuckets(), setBackLeases(),
+		setBackRefunds(), waitingSetBack(),
 	}
 	for _, group := range groups {
 		for _, c := range group {

@@ -186,21 +186,6 @@ func slidingLogs() []testCase {
 			},
 		},
 		{
-			name:  "log: refund takes back the latest",
-			limit: record(10, 10*s),
-			steps: []step{
-				take(0, 4).allowed(6, 10*s),
-				take(s, 3).allowed(3, 10*s),
-				take(2*s, 3).allowed(0, 10*s),
-				refund(3*s, 2),
-				peek(3*s, 3).refused(2, 7*s, 9*s),
-				refund(3*s, 2),
-				peek(3*s, 5).refused(4, 7*s, 8*s),
-				take(4*s, 4).allowed(0, 10*s),
-				take(10*s, 5).refused(4, s, 4*s),
-			},
-		},
-		{
 			// R43
 			name:  "log: the last permitted call is permitted",
 			limit: record(10, s),

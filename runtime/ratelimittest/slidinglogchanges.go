@@ -74,6 +74,18 @@ func changedSlidingLogs() []testCase {
 			},
 		},
 		{
+			name:  "log: a shorter period forgets the old, also by a refund that gives nothing back",
+			limit: record(10, 10*s),
+			steps: []step{
+				take(0, 4).allowed(6, 10*s),
+				take(5*s, 3).allowed(3, 10*s),
+				change(record(10, 2*s)),
+				refund(6*s, 4).of(0),
+				change(record(10, 10*s)),
+				peek(6*s, 1).allowed(7, 9*s),
+			},
+		},
+		{
 			name:  "log: what is as new is forgotten, whatever the limit becomes",
 			limit: record(10, s),
 			steps: []step{

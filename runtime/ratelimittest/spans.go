@@ -60,7 +60,8 @@ func saturate(t *testing.T, store ratelimit.Store, advance func(time.Duration), 
 }
 
 // spans checks what each algorithm promises of any span of one period, on calls of any cost that come when they are due,
-// or at once, or late. Of calls that wait for their turn, it is the turns that count, also when some give up.
+// or at once, or late. Of calls that wait for their turn, it is the turns that count, also when some give up. What is
+// given back does not count, and nothing passes in its place that should not.
 func spans(t *testing.T, store ratelimit.Store, advance func(time.Duration)) {
 	const count, size = 10, 4
 	tests := []struct {
@@ -98,18 +99,25 @@ func spans(t *testing.T, store ratelimit.Store, advance func(time.Duration)) {
 	}
 }
 
-// crowd calls many times, and returns what went on when.
-func crowd(t *testing.T, store ratelimit.Store, advance func(time.Duration), c ratelimit.Charge, random *rand.Rand) []entry {
+// passed is what went on, when its turn had come, and when it was taken.
+type passed struct {
+	entry
+	taken time.Duration
+}
+
+// crowd calls many times, gives back what some of the calls took, and returns what else went on when.
+func crowd(t *testing.T, store ratelimit.Store, advance func(time.Duration), c ratelimit.Charge, random *rand.Rand) []passed {
 	t.Helper()
-	var gone []entry
+	var gone []passed
 	var now int64
 	for range 1000 {
-		if i := len(gone) - 1 - random.IntN(10); c.Wait > 0 && i >= 0 && gone[i].at > now { // one that waits gives up
-			c.Cost, c.Delay = gone[i].units, micros(gone[i].at-now)
-			expect(t, store, "refund", c, ratelimit.Result{})
+		if i := len(gone) - 1 - random.IntN(10); i >= 0 && givesBack(c.Limit, gone[i].at-now, random) {
+			back := c
+			back.Cost, back.Taken, back.Delay = gone[i].units, gone[i].taken, micros(max(0, gone[i].at-now))
+			expect(t, store, "refund", back, ratelimit.Result{})
 			gone = slices.Delete(gone, i, i+1)
 		}
-		c.Cost, c.Delay = 1+random.Int64N(c.Limit.Capacity()), 0
+		c.Cost = 1 + random.Int64N(c.Limit.Capacity())
 		result, err := call(t, store, "take", c)
 		if err != nil {
 			t.Fatal(err)
@@ -119,7 +127,7 @@ func crowd(t *testing.T, store ratelimit.Store, advance func(time.Duration), c r
 		case result.RetryAfter > 2*c.Limit.Period:
 			t.Fatalf("%+v: refused with %s", c.Limit, show(result))
 		case result.Allowed:
-			gone = append(gone, entry{now + result.Delay.Microseconds(), c.Cost})
+			gone = append(gone, passed{entry{now + result.Delay.Microseconds(), c.Cost}, result.At})
 		case random.IntN(8) > 0:
 			pause = result.RetryAfter
 		default:
@@ -128,6 +136,16 @@ func crowd(t *testing.T, store ratelimit.Store, advance func(time.Duration), c r
 		advance(pause)
 		now += pause.Microseconds()
 	}
-	slices.SortFunc(gone, func(a, b entry) int { return cmp.Compare(a.at, b.at) })
+	slices.SortFunc(gone, func(a, b passed) int { return cmp.Compare(a.at, b.at) })
 	return gone
+}
+
+// givesBack decides whether a call whose turn is after, or was before, gives back what it took. One that waits gives up.
+// A bucket whose units come back one by one does not know which have: there a call gives back what it has just taken.
+func givesBack(limit ratelimit.Limit, after int64, random *rand.Rand) bool {
+	switch limit.Algorithm {
+	case ratelimit.TokenBucket, ratelimit.LeakyBucket:
+		return after > 0 || after == 0 && random.IntN(4) == 0
+	}
+	return random.IntN(4) == 0
 }

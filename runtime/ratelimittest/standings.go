@@ -6,11 +6,11 @@ import (
 
 // standing is a bucket as it stands at the model's time, before a charge.
 type standing interface {
-	left() int64    // units that are left; below 0 when callers wait for their turn, or after the limit was lowered
-	retry() int64   // time until the charge, no more than the capacity, finds its units; 0 or less if it does now
-	reset() int64   // time until the bucket is as new; 0 if it is
-	take()          // takes the units of the charge
-	refund(n int64) // gives n units of the charge back
+	left() int64           // units that are left; below 0 when callers wait for their turn, or after the limit was lowered
+	retry() int64          // time until the charge, no more than the capacity, finds its units; 0 or less if it does now
+	reset() int64          // time until the bucket is as new; 0 if it is
+	take()                 // takes the units of the charge
+	refund(n, taken int64) // gives n units of the charge back, which were taken at a time, now or before
 	remember() state
 	ahead() bool // whether its state lies, or seems to lie, in the future, from where a refused call takes it to the present
 }

@@ -31,6 +31,7 @@ type step struct {
 	cost   int64
 	holder string
 	delay  time.Duration   // of refund: what is left of the call's delay
+	taken  *time.Duration  // of refund: when its units were taken, since the start of the case, if that is said
 	limit  ratelimit.Limit // of change
 	wait   time.Duration   // of waits
 	want   ratelimit.Result
@@ -66,6 +67,12 @@ func (st step) by(holder string) step {
 // early makes a refund that of a caller whose turn would come in delay.
 func (st step) early(delay time.Duration) step {
 	st.delay = delay
+	return st
+}
+
+// of says when the units of a refund were taken.
+func (st step) of(taken time.Duration) step {
+	st.taken = &taken
 	return st
 }
 
@@ -143,6 +150,7 @@ func (c testCase) run(t *testing.T, store ratelimit.Store, advance func(time.Dur
 	if c.limit.Algorithm == ratelimit.SlidingWindow || c.limit.Algorithm == ratelimit.SlidingLog {
 		align(t, store, advance, c.limit.Period)
 	}
+	start := micros(clock(t, store))
 	limit := c.limit
 	admitted := 0
 	var now, wait time.Duration
@@ -159,9 +167,13 @@ func (c testCase) run(t *testing.T, store ratelimit.Store, advance func(time.Dur
 			advance(st.at - now)
 			now = st.at
 		}
-		got, err := call(t, store, st.do, ratelimit.Charge{
+		charge := ratelimit.Charge{
 			Key: []byte("case"), Name: "limit", Limit: limit, Cost: st.cost, Wait: wait, Delay: st.delay, Holder: st.holder,
-		})
+		}
+		if st.taken != nil {
+			charge.Taken = start + *st.taken
+		}
+		got, err := call(t, store, st.do, charge)
 		if lost := errors.Is(err, ratelimit.ErrLeaseLost); err != nil && !lost || lost != st.lost {
 			t.Fatalf("step %d, %s %d at %v: error %v: want one that the lease is lost: %v", i, st.do, st.cost, st.at, err, st.lost)
 		}
@@ -169,7 +181,7 @@ func (c testCase) run(t *testing.T, store ratelimit.Store, advance func(time.Dur
 			admitted++
 		}
 		want := st.want
-		want.Limit = limit.Capacity()
+		want.Limit, want.At = limit.Capacity(), start+st.at
 		switch {
 		case st.check == everything && got != want:
 			t.Fatalf("step %d, %s %d at %v:\n got %s\nwant %s", i, st.do, st.cost, st.at, show(got), show(want))

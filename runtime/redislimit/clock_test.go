@@ -20,6 +20,9 @@ import (
 // epoch is the time at which a test begins: some microseconds into a millisecond, so that rounding shows.
 var epoch = time.Date(2026, 7, 1, 12, 0, 0, 123_456_000, time.UTC)
 
+// sinceEpoch returns the time that has passed since 1970 when d has passed since the epoch.
+func sinceEpoch(d time.Duration) time.Duration { return time.Duration(epoch.UnixNano()) + d }
+
 // ownClock is a script's prelude that takes the place of the server's clock, which no test can set, and of the expiry
 // of keys that hangs on it. The time is the script's last argument, in seconds and microseconds. A key that is to expire
 // does so by that time: for the server it expires sixty years later, far from the server's time, and so stays until a

@@ -110,7 +110,7 @@ func (s *Store) undo(ctx context.Context, groups []group) error {
 	return each(groups, func(g *group) error {
 		taken := slices.Clone(g.charges)
 		for i := range taken {
-			taken[i].Delay = g.results[i].Delay
+			taken[i].Taken, taken[i].Delay = g.results[i].At, g.results[i].Delay
 		}
 		err := s.giveBack(ctx, "undo", taken)
 		if errors.Is(err, ratelimit.ErrLeaseLost) { // which is as good

@@ -30,6 +30,7 @@ var onShards = []struct {
 	{"when a key fails, those before it are as before", keysBeforeAreUndone},
 	{"a refund that fails is an error", undoFails},
 	{"a reservation is given back", reservationIsUndone},
+	{"a window is given back what was taken in it", windowIsUndone},
 	{"a slot is released", slotIsReleased},
 	{"refund and renew go on when a key fails", othersGoOn},
 	{"several limits on one call", severalLimits},

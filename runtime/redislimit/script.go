@@ -87,6 +87,9 @@ func extra(c *ratelimit.Charge) any {
 	case ratelimit.Concurrency:
 		return c.Holder
 	}
+	if taken := c.Taken.Microseconds(); taken > 0 {
+		return taken
+	}
 	return ""
 }
 
@@ -120,13 +123,20 @@ const (
 	never      = -1 // as retry; below it -1 - the delay of an allowed call
 	// maxWait is above any wait of a valid limit, which is at most 130 years. It fits into a Duration.
 	maxWait = 200 * 365 * 24 * time.Hour / time.Microsecond
+	// maxTime is above any time that the scripts know, see lua/arithmetic.lua. It fits into a Duration.
+	maxTime = 1 << 53 // microseconds since 1970
 )
 
 // readResults reads the reply of the scripts that decide. It leaves no result that was not in the reply.
 func readResults(reply any, charges []ratelimit.Charge, results []ratelimit.Result) error {
 	values, ok := reply.([]any)
-	if !ok || len(values) != answerInts*len(charges) {
-		return fmt.Errorf("unexpected reply %.100q: want %d integers", fmt.Sprint(reply), answerInts*len(charges))
+	answers := answerInts * len(charges)
+	if !ok || len(values) != answers+1 {
+		return fmt.Errorf("unexpected reply %.100q: want %d integers", fmt.Sprint(reply), answers+1)
+	}
+	at, ok := values[answers].(int64)
+	if !ok || at <= 0 || at >= maxTime {
+		return fmt.Errorf("unexpected reply %.100q: want the time at the end", fmt.Sprint(reply))
 	}
 	for i := range charges {
 		c := &charges[i]
@@ -143,6 +153,7 @@ func readResults(reply any, charges []ratelimit.Charge, results []ratelimit.Resu
 			Limit:      c.Limit.Capacity(),
 			Remaining:  answer[1],
 			ResetAfter: time.Duration(answer[2]) * time.Microsecond,
+			At:         time.Duration(at) * time.Microsecond,
 		}
 		switch retry := answer[0]; {
 		case retry > 0:

@@ -12,123 +12,38 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/internal/redistest"
 )
 
-// logged returns the list of a log as text, with times as microseconds since the epoch.
-func logged(t *testing.T, client *redis.Client, key string) string {
-	t.Helper()
-	list, err := client.LRange(t.Context(), key, 0, -1).Result()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := 1; i < len(list); i += 2 {
-		at, err := strconv.ParseInt(list[i], 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		list[i] = fmt.Sprintf("@%d", at-epoch.UnixMicro())
-	}
-	return strings.Join(list, " ")
-}
-
 func TestWhatALogHolds(t *testing.T) {
-	type step struct {
-		pause time.Duration
-		do    string // take, refuse, look or refund
-		cost  int64
-		want  string
-		ttl   time.Duration // without what a key lives longer; 0 is as before
-	}
-	const us = time.Microsecond
-	tests := []struct {
-		name  string
-		steps []step
-	}{
-		{"an entry a time", []step{
-			{0, "take", 2, "0 @0 2", time.Minute},
-			{0, "take", 1, "0 @0 3", time.Minute},
-			{us, "take", 1, "0 @0 3 @1 4", time.Minute},
-			{us, "refuse", 2, "0 @0 3 @1 4", 0},
-			{us, "look", 0, "0 @0 3 @1 4", 0},
-			{us, "refuse", 6, "0 @0 3 @1 4", 0},
+	keep(t, []keeps{
+		{"an entry a time", sl, []step{
+			{0, "take", 2, "", "0 @0 2", time.Minute},
+			{0, "take", 1, "", "0 @0 3", time.Minute},
+			{us, "take", 1, "", "0 @0 3 @1 4", time.Minute},
+			{us, "refuse", 2, "", "0 @0 3 @1 4", 0},
+			{us, "look", 0, "", "0 @0 3 @1 4", 0},
+			{us, "refuse", 6, "", "0 @0 3 @1 4", 0},
 		}},
-		{"what has expired is dropped by what is written", []step{
-			{0, "take", 1, "0 @0 1", time.Minute},
-			{us, "take", 1, "0 @0 1 @1 2", time.Minute},
-			{us, "take", 3, "0 @0 1 @1 2 @2 5", time.Minute},
-			{time.Minute - us, "refuse", 4, "0 @0 1 @1 2 @2 5", 0},
-			{0, "take", 1, "2 @2 5 @60000001 6", time.Minute},
+		{"what has expired is dropped by what is written", sl, []step{
+			{0, "take", 1, "", "0 @0 1", time.Minute},
+			{us, "take", 1, "", "0 @0 1 @1 2", time.Minute},
+			{us, "take", 3, "", "0 @0 1 @1 2 @2 5", time.Minute},
+			{time.Minute - us, "refuse", 4, "", "0 @0 1 @1 2 @2 5", 0},
+			{0, "take", 1, "", "2 @2 5 @60000001 6", time.Minute},
 		}},
-		{"all of it", []step{
-			{0, "take", 1, "0 @0 1", time.Minute},
-			{us, "take", 1, "0 @0 1 @1 2", time.Minute},
-			{time.Minute, "take", 5, "2 @60000001 7", time.Minute},
-			{time.Minute, "refund", 1, "", 0},
+		{"all of it", sl, []step{
+			{0, "take", 1, "", "0 @0 1", time.Minute},
+			{us, "take", 1, "", "0 @0 1 @1 2", time.Minute},
+			{time.Minute, "take", 5, "", "2 @60000001 7", time.Minute},
+			{time.Minute, "refund", 1, "", "", 0},
 		}},
-		{"the newest units come back first", []step{
-			{0, "take", 2, "0 @0 2", time.Minute},
-			{us, "take", 1, "0 @0 2 @1 3", time.Minute},
-			{us, "take", 2, "0 @0 2 @1 3 @2 5", time.Minute},
-			{us, "refund", 1, "0 @0 2 @1 3 @2 4", time.Minute - us},
-			{0, "refund", 1, "0 @0 2 @1 3", time.Minute - 2*us},
-			{0, "refund", 2, "0 @0 1", time.Minute - 3*us},
-			{0, "refund", 1, "", 0},
+		{"R37: what seems to have been taken later than now was taken now", sl, []step{
+			{0, "take", 1, "", "0 @0 1", time.Minute},
+			{3 * us, "take", 1, "", "0 @0 1 @3 2", time.Minute},
+			{us, "take", 2, "", "0 @0 1 @3 2 @4 4", time.Minute},
+			{-2 * us, "look", 0, "", "0 @0 1 @3 2 @4 4", 0},
+			{0, "refuse", 2, "", "0 @0 1 @2 4", time.Minute},
+			{-us, "take", 1, "", "0 @0 1 @1 5", time.Minute},
+			{-3 * us, "refund", 1, "", "0 @-2 4", time.Minute},
 		}},
-		{"a refund drops what has expired too", []step{
-			{0, "take", 2, "0 @0 2", time.Minute},
-			{us, "take", 3, "0 @0 2 @1 5", time.Minute},
-			{time.Minute - us, "refund", 1, "2 @1 4", us},
-			{0, "refund", 5, "", 0},
-		}},
-		{"R37: what seems to have been taken later than now was taken now", []step{
-			{0, "take", 1, "0 @0 1", time.Minute},
-			{3 * us, "take", 1, "0 @0 1 @3 2", time.Minute},
-			{us, "take", 2, "0 @0 1 @3 2 @4 4", time.Minute},
-			{-2 * us, "look", 0, "0 @0 1 @3 2 @4 4", 0},
-			{0, "refuse", 2, "0 @0 1 @2 4", time.Minute},
-			{-us, "take", 1, "0 @0 1 @1 5", time.Minute},
-			{-3 * us, "refund", 1, "0 @-2 4", time.Minute},
-			{us, "refund", 1, "0 @-2 3", time.Minute - us},
-		}},
-		{"a refund reaches back before what was taken later than now", []step{
-			{0, "take", 1, "0 @0 1", time.Minute},
-			{us, "take", 1, "0 @0 1 @1 2", time.Minute},
-			{2 * us, "take", 3, "0 @0 1 @1 2 @3 5", time.Minute},
-			{-us, "refund", 4, "0 @0 1", time.Minute - 2*us},
-		}},
-	}
-	servers(t, func(t *testing.T, client *redis.Client) {
-		for _, test := range tests {
-			t.Run(test.name, func(t *testing.T) {
-				store, advance := clocked(t, client)
-				now := epoch
-				var expires int64
-				for i, step := range test.steps {
-					advance(step.pause)
-					now = now.Add(step.pause)
-					charges := sl("a", step.cost)
-					if step.do == "refund" {
-						if err := store.Refund(t.Context(), charges); err != nil {
-							t.Fatal(err)
-						}
-					} else if r := take(t, store, charges); r.Allowed != (step.do != "refuse") {
-						t.Errorf("step %d: %s: %+v", i, step.do, r)
-					}
-					if got := logged(t, client, "rl:{a}:sl:1m"); got != step.want {
-						t.Errorf("step %d: %s %d: the log is %q: want %q", i, step.do, step.cost, got, step.want)
-					}
-					at := client.PExpireTime(t.Context(), "rl:{a}:sl:1m").Val().Milliseconds()
-					if step.ttl == 0 && step.want != "" && at != expires {
-						t.Errorf("step %d: the key expires at %d instead of %d", i, at, expires)
-					}
-					if step.ttl != 0 {
-						needed := now.Add(step.ttl).UnixMicro()/1000 + 60*365*24*3600*1000 // see ownClock
-						if at <= needed || at > needed+slack.Milliseconds() {
-							t.Errorf("step %d: the key expires %d ms later than needed: want 1 to %d", i, at-needed, slack.Milliseconds())
-						}
-					}
-					expires = at
-				}
-			})
-		}
 	})
 }
 
@@ -139,7 +54,7 @@ func TestSizeOfALog(t *testing.T) {
 		c := sl("cost", 1_000_000)
 		c[0].Limit.Count = 1_000_000
 		take(t, store, c)
-		if got, want := logged(t, client, keyOf(c[0])), "0 @0 1000000"; got != want {
+		if got, want := kept(t, client, keyOf(c[0])), "0 @0 1000000"; got != want {
 			t.Errorf("one call of a million units is %q: want %q", got, want)
 		}
 
@@ -150,7 +65,7 @@ func TestSizeOfALog(t *testing.T) {
 			advance(pause * time.Microsecond)
 			take(t, store, c)
 		}
-		if got, want := logged(t, client, keyOf(c[0])), "0 @543 3 @1543 5 @1544 6 @3544 7"; got != want {
+		if got, want := kept(t, client, keyOf(c[0])), "0 @543 3 @1543 5 @1544 6 @3544 7"; got != want {
 			t.Errorf("the log is %q: want %q", got, want)
 		}
 	})
@@ -188,17 +103,21 @@ func TestLongLogIsNotReadThrough(t *testing.T) {
 			}
 			return nil
 		}, entries},
-		{"refund of most", 0, func() error {
-			c[0].Cost = half + half/2
+		{"refund of the oldest", 0, func() error {
+			c[0].Cost, c[0].Taken = half+half/2+5, sinceEpoch(0)
 			return store.Refund(t.Context(), c)
 		}, entries / 4},
-		{"take when half of the rest has expired", time.Minute - entries*time.Millisecond + entries/8*time.Millisecond, func() error {
+		{"refund of the newest", 0, func() error {
+			c[0].Cost, c[0].Taken = 10, sinceEpoch((entries-1)*time.Millisecond)
+			return store.Refund(t.Context(), c)
+		}, entries/4 - 1},
+		{"take when half of the rest has expired", time.Minute - entries/8*time.Millisecond, func() error {
 			c[0].Cost = 1
-			if r := take(t, store, c); !r.Allowed || r.Remaining != half-(entries/8-1)*10-1 {
+			if r := take(t, store, c); !r.Allowed || r.Remaining != half-(entries/8-2)*10-1 {
 				return fmt.Errorf("%+v", r)
 			}
 			return nil
-		}, entries / 8},
+		}, entries/8 - 1},
 	}
 	for _, test := range tests {
 		advance(test.pause)

@@ -34,9 +34,10 @@ import (
 // for several Keys is then one script a Key, one after the other. Take still charges all or none: when a Key refuses or
 // errs, what those before it were charged is refunded before Take returns, even if the context has ended, and the results
 // tell where the limits stand then. In between, other callers find less than there is. When the refund fails, that is an
-// error too. Two things are not as before after such a refund: a Holder that took again what it held holds nothing, and a
-// bucket of a changed limit is as after any call by the new one. Peek, Refund and Renew ask
-// for all Keys at the same time, and like Reset go on when one fails.
+// error too. Three things are not as before after such a refund: a Holder that took again what it held holds nothing, a
+// [ratelimit.SlidingLog] that others took of in between has given back its oldest units, and a bucket of a changed limit is
+// as after any call by the new one. Peek, Refund and Renew ask for all Keys at the same time, and like Reset go on when one
+// fails.
 //
 // How long a call may take is up to the client: by go-redis's defaults, 5 s for a connection and 3 s for a reply, even
 // past the deadline of the context. Set ContextTimeoutEnabled in its options for deadlines to hold, and DialTimeout and

@@ -32,7 +32,7 @@ func TestTextsOfBucketsInDebt(t *testing.T) {
 			test.charges[0].Cost, test.charges[0].Wait = 5, time.Minute
 			take(t, store, test.charges)
 			test.charges[0].Cost = 3
-			want := ratelimit.Result{Allowed: true, Limit: 5, ResetAfter: time.Minute + test.delay, Delay: test.delay}
+			want := ratelimit.Result{Allowed: true, Limit: 5, ResetAfter: time.Minute + test.delay, Delay: test.delay, At: sinceEpoch(0)}
 			if test.delay == time.Minute { // two intervals
 				want.ResetAfter = 2 * time.Minute
 			}

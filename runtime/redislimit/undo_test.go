@@ -74,7 +74,7 @@ func keysBeforeAreUndone(t *testing.T, s shards) {
 		if test.want != "" {
 			continue
 		}
-		full := ratelimit.Result{Limit: 5, RetryAfter: time.Minute, ResetAfter: time.Minute}
+		full := ratelimit.Result{Limit: 5, RetryAfter: time.Minute, ResetAfter: time.Minute, At: sinceEpoch(0)}
 		if want := slices.Insert(slices.Clone(before), 1, full); !slices.Equal(results, want) {
 			t.Errorf("b is %s:\n got %+v\nwant %+v", test.name, results, want)
 		}
@@ -133,10 +133,26 @@ func reservationIsUndone(t *testing.T, s shards) {
 		if err := s.store.Take(t.Context(), append(ofA, tb("b", 6)...), results); err != nil {
 			t.Fatal(err)
 		}
-		want := ratelimit.Result{Allowed: true, Limit: 5, ResetAfter: 7 * 12 * time.Second, Delay: 4 * 12 * time.Second}
+		want := ratelimit.Result{Allowed: true, Limit: 5, ResetAfter: 7 * 12 * time.Second, Delay: 4 * 12 * time.Second, At: sinceEpoch(0)}
 		if results[0] != want || results[1].Allowed {
 			t.Errorf("after a refusal:\n got %+v\nwant %+v", results[0], want)
 		}
+	}
+}
+
+func windowIsUndone(t *testing.T, s shards) {
+	charges, results := append(sw("a", 5), tb("b", 6)...), make([]ratelimit.Result, 2)
+	for range 2 { // the servers get to know the scripts
+		if err := s.store.Take(t.Context(), charges, results); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.client.AddHook(onScripts(func() error {
+		s.advance(time.Minute)
+		return nil
+	}, 2))
+	if err := s.store.Take(t.Context(), charges, results); err != nil || results[0].Remaining != 5 {
+		t.Errorf("error %v, %+v: want 5 left, as before it was refused in the next window", err, results[0])
 	}
 }
 
