@@ -21,50 +21,71 @@ import (
 
 var update = flag.Bool("update", false, "write what is generated, and what is printed, instead of comparing it")
 
+// intoDir has the cases whose decorators go into another package, limited.
+const intoDir = "into"
+
 // TestGeneratedFiles compares each generated file of the corpus byte for byte with what is generated now.
 func TestGeneratedFiles(t *testing.T) {
-	pkgs, err := parse.Load(parse.Config{}, "./...")
-	if err != nil {
-		t.Fatal(err)
-	}
-	wanted := map[string]bool{}
-	for _, pkg := range pkgs {
-		sources := map[*parse.File][]byte{}
-		for _, f := range pkg.Files {
-			path := generate.Output(f.Path)
-			wanted[path] = true
-			source, err := generate.File(f)
-			if err != nil {
-				t.Errorf("%s: %v", f.Path, err)
-				continue
-			}
-			sources[f] = source
-			if *update {
-				if err := os.WriteFile(path, source, 0o666); err != nil {
-					t.Error(err)
-				}
-				continue
-			}
-			if old, err := os.ReadFile(path); err != nil {
-				t.Error(err)
-			} else if !bytes.Equal(old, source) {
-				t.Errorf("%s is stale: run go test ./generated_test -update, and look at the difference", path)
-			}
-		}
-		verify(t, pkg, sources)
-	}
-	if len(wanted) == 0 {
-		t.Error("no cases")
-	}
 	root, err := filepath.Abs(".")
 	if err != nil {
 		t.Fatal(err)
 	}
+	wanted := map[string]bool{}
+	for _, pkg := range load(t, parse.Config{}, "./...") {
+		if !strings.HasPrefix(pkg.Dir, filepath.Join(root, intoDir)) {
+			compare(t, pkg, pkg.Files, wanted)
+		}
+	}
+	var elsewhere []*parse.File
+	for _, pkg := range load(t, parse.Config{Into: filepath.Join(intoDir, "limited")}, "./"+intoDir+"/...") {
+		elsewhere = append(elsewhere, pkg.Files...)
+	}
+	if len(wanted) == 0 || len(elsewhere) == 0 {
+		t.Fatal("no cases")
+	}
+	compare(t, elsewhere[0].Target(), elsewhere, wanted)
 	for path := range files(t, root) {
 		if _, ok := generate.Source(path); ok && !wanted[filepath.Join(root, path)] && !nested(path) {
 			t.Errorf("%s belongs to no case", path)
 		}
 	}
+}
+
+func load(t *testing.T, cfg parse.Config, patterns ...string) []*parse.Package {
+	t.Helper()
+	pkgs, err := parse.Load(cfg, patterns...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pkgs
+}
+
+// compare compares what is generated for files with what is there, and adds the paths to wanted.
+func compare(t *testing.T, target *parse.Package, files []*parse.File, wanted map[string]bool) {
+	t.Helper()
+	sources := map[*parse.File][]byte{}
+	for _, f := range files {
+		path := generate.Path(f)
+		wanted[path] = true
+		source, err := generate.File(f)
+		if err != nil {
+			t.Errorf("%s: %v", f.Path, err)
+			continue
+		}
+		sources[f] = source
+		if *update {
+			if err := os.WriteFile(path, source, 0o666); err != nil {
+				t.Error(err)
+			}
+			continue
+		}
+		if old, err := os.ReadFile(path); err != nil {
+			t.Error(err)
+		} else if !bytes.Equal(old, source) {
+			t.Errorf("%s is stale: run go test ./generated_test -update, and look at the difference", path)
+		}
+	}
+	verify(t, target, sources)
 }
 
 // verify checks that the type checker finds no fault in generated files, and that it looks for them.
@@ -116,11 +137,11 @@ func TestFailures(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir := t.TempDir()
-			want := extract(t, archive, dir)
+			want, args := extract(t, archive, dir)
 			before := files(t, dir)
 
 			var stdout, stderr bytes.Buffer
-			cmd := exec.Command(command, "./...")
+			cmd := exec.Command(command, args...)
 			cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &stdout, &stderr
 			cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOPROXY=off", "CGO_ENABLED=1")
 			err = cmd.Run()
@@ -151,21 +172,26 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// extract writes the archive's files to dir, under a go.mod unless they have one, and returns its stderr.
-func extract(t *testing.T, archive *txtar.Archive, dir string) (stderr *txtar.File) {
+// extract writes the archive's files to dir, under a go.mod unless they have one, and returns its stderr, and the arguments
+// of the command if it does not only say which packages.
+func extract(t *testing.T, archive *txtar.Archive, dir string) (stderr *txtar.File, args []string) {
 	t.Helper()
 	write(t, filepath.Join(dir, "go.mod"), []byte("module example.com/app\n\ngo 1.26\n"))
+	args = []string{"./..."}
 	for i, f := range archive.Files {
-		if f.Name == "stderr" {
+		switch f.Name {
+		case "stderr":
 			stderr = &archive.Files[i]
-			continue
+		case "args":
+			args = strings.Fields(string(f.Data))
+		default:
+			write(t, filepath.Join(dir, filepath.FromSlash(f.Name)), f.Data)
 		}
-		write(t, filepath.Join(dir, filepath.FromSlash(f.Name)), f.Data)
 	}
 	if stderr == nil {
 		t.Fatal("the archive has no stderr")
 	}
-	return stderr
+	return stderr, args
 }
 
 func write(t *testing.T, path string, content []byte) {

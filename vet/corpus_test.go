@@ -54,6 +54,9 @@ func TestSaysWhatGenerateSays(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if slices.ContainsFunc(archive.Files, func(f txtar.File) bool { return f.Name == "args" }) {
+				t.Skip("depends on the flags of generate")
+			}
 			dir := t.TempDir()
 			want := extract(t, archive, dir)
 			if text, ok := wider[name]; ok {

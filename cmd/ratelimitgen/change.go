@@ -52,6 +52,9 @@ func (c change) apply() error {
 	if c.new == nil {
 		return os.Remove(c.path)
 	}
+	if err := os.MkdirAll(filepath.Dir(c.path), 0o777); err != nil { // that of -into may be a new one
+		return err
+	}
 	// Not a .go file, since the go command may be reading the directory.
 	temp := filepath.Join(filepath.Dir(c.path), fmt.Sprintf(".%s.%d.tmp", filepath.Base(c.path), os.Getpid()))
 	err := os.WriteFile(temp, c.new, 0o666)

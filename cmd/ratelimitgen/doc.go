@@ -2,8 +2,8 @@
 //
 // Usage:
 //
-//	ratelimitgen [generate] [-tags list] [packages]
-//	ratelimitgen check [-tags list] [packages]
+//	ratelimitgen [generate] [-into dir [-package name]] [-tags list] [packages]
+//	ratelimitgen check [-into dir [-package name]] [-tags list] [packages]
 //	ratelimitgen list [-format table|json|yaml|markdown] [-tags list] [packages]
 //	ratelimitgen vet [-tags list] [packages]
 //	ratelimitgen version
@@ -36,10 +36,21 @@
 // writes is type-checked before, as far as the package allows; a decorator that would not compile is reported and not
 // written.
 //
+// With -into, the decorators go into another package, which need not be there yet:
+//
+//	//go:generate go tool ratelimitgen -into ../limited
+//
+// The names there are the same, and so are the keys, which are those of the package of the interface: wherever its decorators
+// are, they share their buckets. What that package cannot name, such as an unexported type in a signature, is a mistake, and
+// so is a name that is taken there: several packages may go into one if their interfaces and files have different names. The
+// package must not be one that the interfaces depend on. Each file there says of which package it is, and is left alone by
+// whoever generates without -into.
+//
 // # Check
 //
 // Check writes nothing. It prints a diff for each file that generate would write or remove. Run it in CI, for all packages
-// at once: ratelimitgen check ./... also finds a key that two packages use for different limits.
+// at once: ratelimitgen check ./... also finds a key that two packages use for different limits. What generate writes with
+// -into, check looks at with the same -into.
 //
 // # List
 //
@@ -90,6 +101,10 @@
 //
 //	-tags list
 //		comma-separated build tags, as for the go command
+//	-into dir
+//		of generate and check: the package for the decorators, by default that of their interfaces
+//	-package name
+//		what the package of -into is called, by default as it is already, or else as its directory is
 //	-format table|json|yaml|markdown
 //		of list
 //	-h

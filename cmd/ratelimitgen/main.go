@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"go/token"
 	"io"
 	"os"
 	"runtime/debug"
@@ -43,6 +44,10 @@ func run(args []string, dir string, stdout, stderr io.Writer) int {
 	if name != "version" {
 		flags.StringVar(&cfg.Tags, "tags", "", "")
 	}
+	if name == "generate" || name == "check" {
+		flags.StringVar(&cfg.Into, "into", "", "")
+		flags.StringVar(&cfg.Name, "package", "", "")
+	}
 	if name == "list" {
 		flags.Func("format", "", func(value string) error {
 			format = value
@@ -58,6 +63,9 @@ func run(args []string, dir string, stdout, stderr io.Writer) int {
 		return exitOK
 	case err != nil:
 		return out.misused(err.Error())
+	}
+	if wrong := checkInto(cfg, flags.Args()); wrong != "" {
+		return out.misused(wrong)
 	}
 
 	switch name {
@@ -80,6 +88,19 @@ func run(args []string, dir string, stdout, stderr io.Writer) int {
 		return exitOK
 	}
 	return out.misused(fmt.Sprintf("unknown command %q: want generate, check, list, vet or version", name))
+}
+
+// checkInto returns what is wrong about -into and -package, or "".
+func checkInto(cfg parse.Config, patterns []string) string {
+	switch {
+	case cfg.Name != "" && cfg.Into == "":
+		return "-package without -into: want the directory of the package"
+	case cfg.Name != "" && !token.IsIdentifier(cfg.Name), cfg.Name == "_":
+		return fmt.Sprintf("-package %s: want an identifier", cfg.Name)
+	case cfg.Into != "" && slices.ContainsFunc(patterns, func(pattern string) bool { return strings.HasSuffix(pattern, ".go") }):
+		return "-into with Go files: want packages, whose import paths are known"
+	}
+	return ""
 }
 
 // command splits off the name of the command. A first argument that is a flag, or that names packages by a path, goes

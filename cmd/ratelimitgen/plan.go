@@ -2,9 +2,8 @@ package main
 
 import (
 	"errors"
-	"io/fs"
+	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -14,10 +13,11 @@ import (
 
 // plan is what is to change so that generated files are what they should be.
 type plan struct {
+	into     string // as in [parse.Config]
 	pkgs     []*parse.Package
-	sources  map[*parse.File][]byte    // that are generated
-	changes  map[string]change         // by path
-	owners   map[string]*parse.Package // of files that are generated, by path
+	sources  map[*parse.File][]byte // that are generated
+	changes  map[string]change      // by path
+	owners   map[string]*parse.File // of files that are generated, by path
 	mistakes parse.Diagnostics
 	broken   map[*parse.Package]bool // those that have mistakes, where nothing is to change
 }
@@ -40,10 +40,11 @@ func load(cfg parse.Config, patterns []string) (*plan, error) {
 		return nil, err
 	}
 	p := &plan{
+		into:     cfg.Into,
 		pkgs:     pkgs,
 		sources:  map[*parse.File][]byte{},
 		changes:  map[string]change{},
-		owners:   map[string]*parse.Package{},
+		owners:   map[string]*parse.File{},
 		mistakes: mistakes,
 		broken:   map[*parse.Package]bool{},
 	}
@@ -62,13 +63,14 @@ func load(cfg parse.Config, patterns []string) (*plan, error) {
 // complete returns the changes, and the mistakes as an error.
 func (p *plan) complete() ([]change, error) {
 	for _, pkg := range p.pkgs {
-		if !p.broken[pkg] {
-			p.report(pkg, generate.Verify(pkg, p.sources)...)
-		}
 		for _, f := range pkg.Files {
-			if err := p.add(f); err != nil {
-				return nil, err
-			}
+			p.claim(f)
+		}
+	}
+	p.verify()
+	for _, path := range slices.Sorted(maps.Keys(p.owners)) {
+		if err := p.add(path, p.owners[path]); err != nil {
+			return nil, err
 		}
 	}
 	if err := p.clean(); err != nil {
@@ -128,63 +130,92 @@ func (p *plan) generate(pkg *parse.Package) error {
 	return nil
 }
 
-// add plans the file that is generated for f.
-func (p *plan) add(f *parse.File) error {
-	path := generate.Output(f.Path)
-	p.owners[path] = f.Package
+// claim notes which file is generated for f. Two packages that go into one may have files of one name.
+func (p *plan) claim(f *parse.File) {
+	path := generate.Path(f)
+	other, taken := p.owners[path]
+	if !taken {
+		p.owners[path] = f
+		return
+	}
+	p.reportShared(f, path, other.Path)
+	p.reportShared(other, path, f.Path)
+}
+
+// reportShared reports that the decorators of a file would go where those of another one do.
+func (p *plan) reportShared(f *parse.File, path, other string) {
+	relative := func(path string) string {
+		if name, err := filepath.Rel(filepath.Dir(f.Path), path); err == nil {
+			return filepath.ToSlash(name)
+		}
+		return path
+	}
+	p.report(f.Package, parse.Diagnostic{
+		Pos: f.Package.Fset.PositionFor(f.Syntax.Name.Pos(), false),
+		Message: fmt.Sprintf("%s is to hold the decorators of this file and those of %s: want another name for one of the two, or another -into",
+			relative(path), relative(other)),
+	})
+}
+
+// verify reports generated files that do not compile, together with all others that go into the same package.
+func (p *plan) verify() {
+	var targets []*parse.Package
+	sound := map[*parse.File][]byte{}
+	for f, source := range p.sources {
+		if p.broken[f.Package] {
+			continue
+		}
+		sound[f] = source
+		if !slices.Contains(targets, f.Target()) {
+			targets = append(targets, f.Target())
+		}
+	}
+	for _, target := range targets {
+		faults := generate.Verify(target, sound)
+		for _, f := range target.Sources() {
+			if _, ok := sound[f]; ok {
+				p.report(f.Package, faults...)
+			}
+		}
+	}
+}
+
+// add plans the file at path, which is generated for f.
+func (p *plan) add(path string, f *parse.File) error {
 	c, err := newChange(path, p.sources[f])
 	if err != nil {
 		return err
 	}
-	if c.old != nil && !generate.IsOutput(c.old) {
+	switch {
+	case c.old == nil:
+	case !generate.IsOutput(c.old):
 		p.report(f.Package, generate.InTheWay(c.path))
+	default:
+		p.checkOwner(path, f, c.old)
 	}
 	p.changes[path] = c
 	return nil
 }
 
-// clean plans to remove the generated files whose source is gone, or was looked at and has no annotated interface. One
-// whose source is only left out of this build stays, and so does one of which nobody can tell.
-func (p *plan) clean() error {
-	unannotated, broken := map[string]bool{}, map[string]bool{} // files, and directories
-	for _, pkg := range p.pkgs {
-		for _, path := range pkg.Unannotated {
-			unannotated[path] = !p.broken[pkg]
-		}
-		broken[pkg.Dir] = broken[pkg.Dir] || p.broken[pkg]
+// checkOwner reports a generated file at path that is for another source than f, if that is still there.
+func (p *plan) checkOwner(path string, f *parse.File, content []byte) {
+	from, ok := f.Target().SourceDir(content)
+	other := filepath.Join(from, filepath.Base(f.Path))
+	if !ok || other == f.Path || isGone(other) {
+		return
 	}
-	for dir, broken := range broken {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			return err
-		}
-		for _, entry := range entries {
-			path := filepath.Join(dir, entry.Name())
-			source, ok := generate.Source(path)
-			if _, planned := p.changes[path]; !ok || planned || !unannotated[source] && (broken || !isGone(source)) {
-				continue
-			}
-			c, err := newChange(path, nil)
-			if err != nil {
-				return err
-			}
-			if generate.IsOutput(c.old) {
-				p.changes[path] = c
-			}
+	for _, pkg := range slices.Concat(p.pkgs, []*parse.Package{f.Target()}) {
+		if slices.Contains(pkg.Unannotated, other) {
+			return
 		}
 	}
-	return nil
-}
-
-func isGone(path string) bool {
-	_, err := os.Lstat(path)
-	return errors.Is(err, fs.ErrNotExist)
+	p.reportShared(f, path, other)
 }
 
 func (p *plan) result() ([]change, error) {
 	var changes []change
 	for _, path := range slices.Sorted(maps.Keys(p.changes)) {
-		if c := p.changes[path]; !c.isNone() && !p.broken[p.owners[path]] {
+		if c := p.changes[path]; !c.isNone() && (p.owners[path] == nil || !p.broken[p.owners[path].Package]) {
 			changes = append(changes, c)
 		}
 	}

@@ -12,13 +12,12 @@ import (
 // by the positions of the lines: who analyzes that package may have no source of this one.
 func Abroad(f *parse.File) map[token.Position][]parse.Obstacle {
 	b := newBuilder(f)
-	here := b.local
-	b.local = types.NewPackage(here.Path()+"/abroad", "abroad")
+	here := f.Package.Types
+	b.target = &parse.Package{Types: types.NewPackage(here.Path()+"/abroad", "abroad")}
 	found := make(map[token.Position][]parse.Obstacle)
 	for _, iface := range f.Interfaces {
 		d := &decorator{builder: b, iface: &parse.Interface{Name: iface.Name, Object: iface.Object}} // its type parameters mean nothing there
 		p := d.newPrinter(nil)
-		p.hidden = func(string) bool { return false }
 		for _, m := range iface.Methods {
 			if m.Func.Pkg() != here {
 				continue

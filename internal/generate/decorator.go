@@ -2,7 +2,9 @@ package generate
 
 import (
 	"fmt"
+	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"github.com/ratelimitgen/ratelimitgen/internal/parse"
@@ -15,7 +17,7 @@ type decorator struct {
 	name        string // of the type
 	constructor string
 	typeParams  []string
-	mentioned   scope // names of types in signatures: predeclared ones, and the package's own
+	mentioned   scope // names of types in signatures: predeclared ones, and the target's own
 	printer     *printer
 	methods     []*method
 	receiver    string
@@ -27,10 +29,16 @@ type decorator struct {
 func (b *builder) decorator(iface *parse.Interface) *decorator {
 	d := &decorator{builder: b, iface: iface}
 	d.name, d.constructor = decoratorNames(iface.Name)
+	if !b.checkReach(iface) {
+		return d
+	}
 	b.checkNames(iface, d.name, d.constructor)
 	b.lengths.readDeclaration(b.source.Package.Fset, iface)
 	for _, m := range iface.Methods {
-		if !m.Func.Exported() && m.Func.Pkg().Path() != b.local.Path() {
+		if !b.checkMethodReach(m) {
+			continue
+		}
+		if !m.Func.Exported() && m.Func.Pkg().Path() != b.target.Types.Path() {
 			d.private = m.Func.Name()
 			b.checkPrivate(iface, m)
 			continue
@@ -46,18 +54,24 @@ func (b *builder) decorator(iface *parse.Interface) *decorator {
 // survey says every signature once, to learn what the file will mention and whether that can be said.
 func (d *decorator) survey() {
 	p := d.newPrinter(nil)
+	if d.isElsewhere() {
+		p.named(d.iface.Object, nil)
+	}
 	for i := range d.iface.TypeParams.Len() {
 		p.typ(d.iface.TypeParams.At(i).Constraint())
 	}
 	if len(p.problems) > 0 {
-		d.mistakes.add(d.iface.Object.Pos(), fmt.Sprintf("%s: no decorator can name its type parameters: %s", d.iface.Name, p.problems[0]))
+		d.mistakes.add(d.iface.Object.Pos(),
+			fmt.Sprintf("%s: no decorator%s can name its type parameters: %s", d.iface.Name, d.there(), d.problem(p)))
 	}
 	for _, m := range d.methods {
-		p.problems = nil
-		p.paramList(m.sig, names(m.sig.Params()))
-		p.resultList(m.sig.Results(), names(m.sig.Results()))
-		if len(p.problems) > 0 {
-			d.mistakes.add(d.position(d.iface, m.Method), fmt.Sprintf("%s: no decorator can name its types: %s", m.name, p.problems[0]))
+		for _, v := range slices.Concat(variables(m.sig.Params()), variables(m.sig.Results())) {
+			p.problems = nil
+			p.typ(v.Type())
+			if len(p.problems) > 0 {
+				d.mistakes.add(d.positionOf(m, v), fmt.Sprintf("%s: no decorator%s can name its types: %s", m.name, d.there(), d.problem(p)))
+				break
+			}
 		}
 	}
 	d.imports.need(p.packages)
@@ -66,6 +80,15 @@ func (d *decorator) survey() {
 		m.survey()
 		d.mentioned = union(d.mentioned, m.uses)
 	}
+}
+
+// positionOf returns where to report a mistake about a parameter or result of a method: where that is declared, or at the
+// interface if another package declares it.
+func (d *decorator) positionOf(m *method, v *types.Var) token.Pos {
+	if m.Func.Pkg() == d.source.Package.Types {
+		return v.Pos()
+	}
+	return d.iface.Object.Pos()
 }
 
 // nameTypeParams names the type parameters. They keep their names if they hide nothing that is mentioned where they
@@ -102,7 +125,7 @@ func (d *decorator) userNames() scope {
 
 func (b *builder) newPrinter(typeParams map[*types.TypeParam]string) *printer {
 	return &printer{
-		local:      b.local,
+		target:     b.target.Types,
 		hidden:     b.hidden,
 		typeParams: typeParams,
 		lengths:    b.lengths,

@@ -7,7 +7,7 @@ import (
 	"github.com/dave/jennifer/jen"
 )
 
-// expr returns a constant expression of any package as it is written in this one, or nil if it cannot be.
+// expr returns a constant expression of any package as it is written in the target, or nil if it cannot be.
 func (p *printer) expr(e ast.Expr, scope *types.Scope) *jen.Statement {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -56,7 +56,7 @@ func (p *printer) wrap(e ast.Expr, scope *types.Scope, f func(*jen.Statement) *j
 	return nil
 }
 
-// object returns the name of a package-level or predeclared object, or nil if the package cannot name it.
+// object returns the name of a package-level or predeclared object, or nil if the target cannot name it.
 func (p *printer) object(obj types.Object) *jen.Statement {
 	switch {
 	case obj == nil:
@@ -71,7 +71,7 @@ func (p *printer) object(obj types.Object) *jen.Statement {
 		return nil
 	case p.isLocal(obj.Pkg()):
 		p.names.add(obj.Name())
-	case obj.Exported() && importable(obj.Pkg(), p.local.Path()):
+	case obj.Exported() && importable(obj.Pkg(), p.target.Path()):
 		p.packages[obj.Pkg().Path()] = obj.Pkg()
 	default:
 		return nil

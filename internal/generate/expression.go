@@ -116,7 +116,7 @@ func (v variable) name(sig *types.Signature) string {
 // the type parameters of a declaration. It is that of the method if another package declares that with its directives, and
 // nil if the source of that one is not at hand.
 func (b *builder) home(m *method, l *parse.Limit) (*types.Package, *types.Scope) {
-	for _, pkg := range []*types.Package{b.local, m.Func.Pkg()} {
+	for _, pkg := range []*types.Package{b.source.Package.Types, m.Func.Pkg()} {
 		if pkg == nil { // of error
 			break
 		}
@@ -261,9 +261,13 @@ func (c *expressionCheck) refuse(pos token.Pos, message string) {
 
 // elsewhere says where what a directive mentions cannot be written if that is not the package that the directive stands in.
 func (d *decorator) elsewhere(home *types.Package, method string) string {
-	if home == d.local {
+	switch source := d.source.Package.Types; home {
+	case d.target.Types:
 		return ""
+	case source:
+		return ", but the decorator" + d.there() + " needs it: " + wayOut
+	default:
+		return fmt.Sprintf(", but the decorator of %s.%s needs it: want what can be written there, or %s in %[2]s with a line of its own",
+			source.Name(), d.iface.Name, method)
 	}
-	return fmt.Sprintf(", but the decorator of %s.%s needs it: want what can be written there, or %s in %[2]s with a line of its own",
-		d.local.Name(), d.iface.Name, method)
 }

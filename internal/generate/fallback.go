@@ -34,7 +34,7 @@ func (f *fallback) function(p *printer) *jen.Statement {
 	return code.Types(mapEach(len(f.typeArgs), func(i int) jen.Code { return p.typ(f.typeArgs[i]) })...)
 }
 
-// problem returns why the package cannot call the function, or "".
+// problem returns why the target cannot call the function, or "".
 func (f *fallback) problem(p *printer) string {
 	f.function(p)
 	if len(p.problems) == 0 {
@@ -49,7 +49,7 @@ func (f *fallback) words(d *decorator) string {
 	name := f.target.Name()
 	switch {
 	case f.isMethod:
-		name = d.iface.Name + "." + name
+		name = d.ifaceName() + "." + name
 	case !d.printer.isLocal(f.target.Pkg()):
 		name = d.imports.names[f.target.Pkg().Path()] + "." + name
 	}

@@ -75,9 +75,9 @@ func (b *builder) findFallback(m *method, l *parse.Limit) (target *types.Func, i
 	return nil, false
 }
 
-// isCallable reports whether code of the package may call the method: those of another package may be private to it.
+// isCallable reports whether code of the target may call the method: those of another package may be private to it.
 func (b *builder) isCallable(m *parse.Method) bool {
-	return m.Func.Exported() || m.Func.Pkg().Path() == b.local.Path()
+	return m.Func.Exported() || m.Func.Pkg().Path() == b.target.Types.Path()
 }
 
 func (b *builder) fallbackNotFound(m *method, l *parse.Limit, pkg *types.Package) string {

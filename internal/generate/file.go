@@ -8,7 +8,6 @@ import (
 	"bytes"
 	"fmt"
 	"go/token"
-	"go/types"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -67,7 +66,7 @@ func File(f *parse.File) ([]byte, error) {
 		d.nameLocals()
 	}
 
-	code := jen.NewFilePathName(f.Package.Types.Path(), f.Syntax.Name.Name)
+	code := jen.NewFilePathName(b.target.Types.Path(), b.target.Types.Name())
 	code.NoFormat = true // the imports are to be grouped first
 	b.imports.declare(code)
 	for _, line := range comment(0, "This file and the runtime must fit together. If the next line does not compile, update "+
@@ -78,7 +77,7 @@ func File(f *parse.File) ([]byte, error) {
 	for _, d := range decorators {
 		d.render(code)
 	}
-	text, err := source(code, f.Constraint)
+	text, err := source(code, b.origin(), f.Constraint)
 	if err != nil {
 		return nil, parse.Diagnostics{syntaxFault(f, text, err)}
 	}
@@ -94,7 +93,7 @@ func Check(f *parse.File) error {
 
 // plan returns the decorators of the file's interfaces.
 func (b *builder) plan() ([]*decorator, error) {
-	if pos, ok := b.source.Package.Names["nil"]; ok {
+	if pos, ok := b.target.Names["nil"]; ok {
 		b.mistakes.add(pos, "nil: decorators need the predeclared one: want another name")
 	}
 	decorators := make([]*decorator, len(b.source.Interfaces))
@@ -107,7 +106,7 @@ func (b *builder) plan() ([]*decorator, error) {
 // builder is what the decorators of one file have in common.
 type builder struct {
 	source   *parse.File
-	local    *types.Package
+	target   *parse.Package // where they go
 	imports  *imports
 	mistakes *mistakes
 	lengths  *lengths
@@ -116,21 +115,21 @@ type builder struct {
 func newBuilder(f *parse.File) *builder {
 	return &builder{
 		source:   f,
-		local:    f.Package.Types,
+		target:   f.Target(),
 		mistakes: newMistakes(f.Package.Fset),
 		imports:  newImports(),
 		lengths:  newLengths(),
 	}
 }
 
-// hidden reports whether the package declares a predeclared name anew.
+// hidden reports whether the target declares a predeclared name anew.
 func (b *builder) hidden(name string) bool {
-	_, ok := b.source.Package.Names[name]
+	_, ok := b.target.Names[name]
 	return ok
 }
 
-// checkNames reports the names of the interface's decorator that are taken: by what the package declares, or by another
-// decorator, since two letters may have one upper case.
+// checkNames reports the names of the interface's decorator that are taken: by what the target declares, or by another
+// decorator, since two letters may have one upper case and two packages an interface of one name.
 func (b *builder) checkNames(iface *parse.Interface, decorator, constructor string) {
 	position := func(pos token.Pos) token.Position { return b.source.Package.Fset.PositionFor(pos, false) }
 	here := iface.Object.Pos()
@@ -140,21 +139,12 @@ func (b *builder) checkNames(iface *parse.Interface, decorator, constructor stri
 				name, relativeTo(position(here), position(pos))))
 		}
 	}
-	for _, file := range b.source.Package.Files {
+	for _, file := range b.target.Sources() {
 		for _, other := range file.Interfaces {
-			if name, _ := decoratorNames(other.Name); name == decorator && other.Name != iface.Name {
+			if name, _ := decoratorNames(other.Name); name == decorator && other != iface {
 				b.mistakes.add(here, fmt.Sprintf("%s: also the decorator of %s in %s: want another name for one of the two",
 					name, other.Name, relativeTo(position(here), position(other.Object.Pos()))))
 			}
 		}
 	}
-}
-
-// position returns where to report a mistake about the method: at its name, or at the interface if another package
-// declares it.
-func (b *builder) position(iface *parse.Interface, m *parse.Method) token.Pos {
-	if m.Func.Pkg() == b.local {
-		return m.Func.Pos()
-	}
-	return iface.Object.Pos()
 }

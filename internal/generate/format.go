@@ -13,9 +13,9 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/internal/parse"
 )
 
-// source renders the code under our header and the build constraint, with its imports in groups. With a syntax error it
+// source renders the code under our header, which names its origin, and the build constraint, with its imports in groups. With a syntax error it
 // returns the text that has it.
-func source(code *jen.File, constraint string) ([]byte, error) {
+func source(code *jen.File, origin, constraint string) ([]byte, error) {
 	var rendered bytes.Buffer
 	if err := code.Render(&rendered); err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func source(code *jen.File, constraint string) ([]byte, error) {
 	}
 
 	var out, others bytes.Buffer
-	out.WriteString(parse.Header + "\n\n")
+	out.WriteString(parse.HeaderFor(origin) + "\n")
 	if constraint != "" {
 		fmt.Fprintf(&out, "//go:build %s\n\n", constraint)
 	}

@@ -40,7 +40,7 @@ func (im *imports) need(pkgs map[string]*types.Package) {
 }
 
 // nameImports chooses the names of imports: that which the source file has for it, or else that of the package. An import
-// may not be called like anything else in the package, nor like a parameter of a method whose body needs the import.
+// may not be called like anything else in the target, nor like a parameter of a method whose body needs the import.
 func (b *builder) nameImports(decorators []*decorator) {
 	taken := union(predeclared, b.packageNames(), scope{"next": true, "limiter": true})
 	params := map[string]scope{} // by the path of the import that may not be called so
@@ -86,13 +86,13 @@ func unimportable(name string) bool {
 	return name == "init" || name == "main" || jen.IsReservedWord(name)
 }
 
-// packageNames are the names at the package's level, those of its generated files included.
+// packageNames are the names at the level of the target, those of its generated files included.
 func (b *builder) packageNames() scope {
 	names := scope{}
-	for name := range b.source.Package.Names {
+	for name := range b.target.Names {
 		names.add(name)
 	}
-	for _, file := range b.source.Package.Files {
+	for _, file := range b.target.Sources() {
 		for _, iface := range file.Interfaces {
 			names.add(decoratorNames(iface.Name))
 		}
@@ -151,7 +151,7 @@ func (im *imports) declare(code *jen.File) {
 
 // text returns code as it is in the file, on one line.
 func (b *builder) text(code *jen.Statement) string {
-	file := jen.NewFilePathName(b.local.Path(), "_")
+	file := jen.NewFilePathName(b.target.Types.Path(), "_")
 	b.imports.declare(file)
 	var text bytes.Buffer
 	if err := code.RenderWithFile(&text, file); err != nil {

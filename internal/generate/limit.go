@@ -57,7 +57,7 @@ func (m *method) ruleKey(l *parse.Limit) string {
 
 // fullName is the name of the method to the runtime.
 func (m *method) fullName() string {
-	return MethodName(m.decorator.local.Name(), m.decorator.iface.Name, m.name)
+	return MethodName(m.decorator.source.Package.Types.Name(), m.decorator.iface.Name, m.name)
 }
 
 // algorithms are the runtime's constants for them and their names in prose.

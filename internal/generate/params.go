@@ -2,6 +2,7 @@ package generate
 
 import (
 	"go/types"
+	"slices"
 
 	"github.com/dave/jennifer/jen"
 )
@@ -29,6 +30,8 @@ func names(vars *types.Tuple) []string {
 	}
 	return list
 }
+
+func variables(vars *types.Tuple) []*types.Var { return slices.Collect(vars.Variables()) }
 
 // resultList returns a result list under the given names.
 func (p *printer) resultList(results *types.Tuple, names []string) *jen.Statement {

@@ -28,7 +28,7 @@ func (d *decorator) renderType(code *jen.File) {
 			g.Id(d.next).Add(d.decorated())
 		} else {
 			for _, line := range comment(1, fmt.Sprintf("Embedded for %s, which its own package keeps to itself. All other methods are forwarded below, "+
-				"but one that is added to %s passes without a limit until go generate is run again.", d.private, d.iface.Name)) {
+				"but one that is added to %s passes without a limit until go generate is run again.", d.private, d.ifaceName())) {
 				g.Comment(line)
 			}
 			g.Add(d.decorated())
@@ -44,7 +44,7 @@ func (d *decorator) renderType(code *jen.File) {
 
 // renderAssertion renders the line that fails to compile when the interface has changed.
 func (d *decorator) renderAssertion(code *jen.File) {
-	write(code, fmt.Sprintf("If this does not compile, %s has changed: run go generate again.", d.iface.Name))
+	write(code, fmt.Sprintf("If this does not compile, %s has changed: run go generate again.", d.ifaceName()))
 	assertion := jen.Var().Id("_").Add(d.decorated()).Op("=").Parens(jen.Op("*").Add(d.self())).Call(jen.Nil())
 	if len(d.typeParams) > 0 {
 		assertion = jen.Func().Id("_").Add(d.typeParamList()).Params().Block(assertion)
@@ -80,7 +80,7 @@ func (d *decorator) isConstructorWide() bool {
 	}
 	args := d.typeArgs()
 	text := fmt.Sprintf("func %s[%s](next %s, limiter *ratelimit.Limiter) *%s {", d.constructor, strings.Join(params, ", "),
-		d.iface.Name+args, d.name+args)
+		d.ifaceName()+args, d.name+args)
 	return len(text)+width > lineWidth
 }
 
@@ -100,9 +100,9 @@ func literal(fields ...jen.Code) *jen.Statement {
 // renderUnwrap renders the way back to the decorated value. In an error the method is the one that [errors.Unwrap]
 // asks for, and go vet holds it to its signature.
 func (d *decorator) renderUnwrap(code *jen.File) {
-	result, text := d.decorated(), fmt.Sprintf("Unwrap returns the decorated [%s].", d.iface.Name)
+	result, text := d.decorated(), fmt.Sprintf("Unwrap returns the decorated [%s].", d.ifaceName())
 	if !d.hidden("error") && types.Implements(d.iface.Object.Type(), types.Universe.Lookup("error").Type().Underlying().(*types.Interface)) {
-		result, text = jen.Error(), fmt.Sprintf("Unwrap returns the decorated [%s], as errors do.", d.iface.Name)
+		result, text = jen.Error(), fmt.Sprintf("Unwrap returns the decorated [%s], as errors do.", d.ifaceName())
 	}
 	write(code, text)
 	code.Func().Params(d.receiverParam()).Id("Unwrap").Params().Add(result).Block(
@@ -118,18 +118,28 @@ func (d *decorator) qualifier(pkg *types.Package) string {
 	return d.imports.names[pkg.Path()]
 }
 
+// ifaceName is what the interface is called in the file.
+func (d *decorator) ifaceName() string {
+	if d.isElsewhere() {
+		return d.imports.names[d.iface.Object.Pkg().Path()] + "." + d.iface.Name
+	}
+	return d.iface.Name
+}
+
 // decorated is the interface's type.
-func (d *decorator) decorated() *jen.Statement { return d.withTypeArgs(d.iface.Name) }
+func (d *decorator) decorated() *jen.Statement {
+	return d.withTypeArgs(jen.Qual(d.iface.Object.Pkg().Path(), d.iface.Name))
+}
 
 // self is the decorator's type.
-func (d *decorator) self() *jen.Statement { return d.withTypeArgs(d.name) }
+func (d *decorator) self() *jen.Statement { return d.withTypeArgs(jen.Id(d.name)) }
 
-func (d *decorator) withTypeArgs(name string) *jen.Statement {
+func (d *decorator) withTypeArgs(name *jen.Statement) *jen.Statement {
 	args := make([]jen.Code, len(d.typeParams))
 	for i, param := range d.typeParams {
 		args[i] = jen.Id(param)
 	}
-	return jen.Id(name).Types(args...)
+	return name.Types(args...)
 }
 
 func (d *decorator) receiverParam() *jen.Statement { return jen.Id(d.receiver).Op("*").Add(d.self()) }

@@ -13,17 +13,17 @@ import (
 
 // printer turns types into code. It notes what the code mentions and what it could not say.
 type printer struct {
-	local      *types.Package
-	hidden     func(name string) bool      // whether the package declares a predeclared name anew
+	target     *types.Package              // where the code is to stand
+	hidden     func(name string) bool      // whether that package declares a predeclared name anew
 	typeParams map[*types.TypeParam]string // those that are renamed
 	lengths    *lengths
 	packages   map[string]*types.Package // mentioned ones by path
-	names      scope                     // mentioned names: predeclared and of the package
+	names      scope                     // mentioned names: predeclared and of the target
 	params     scope                     // mentioned type parameters
-	problems   []string                  // types that no code of the package can name, as "q.hidden is not exported"
+	problems   []string                  // types that no code of the target can name, as "q.hidden is not exported"
 }
 
-// typ returns t as it is written in the package. Aliases stay aliases: they may be all that can be named here.
+// typ returns t as it is written in the target. Aliases stay aliases: they may be all that can be named here.
 func (p *printer) typ(t types.Type) *jen.Statement {
 	switch t := t.(type) {
 	case *types.Alias:
@@ -83,22 +83,27 @@ func (p *printer) named(obj *types.TypeName, args *types.TypeList) *jen.Statemen
 	return code.Types(mapEach(args.Len(), func(i int) jen.Code { return p.typ(args.At(i)) })...)
 }
 
-// obstacle returns why a type, or what else a package declares, cannot be named in the package, or "".
+// obstacle returns why a type, or what else a package declares, cannot be named in the target, or "".
 func (p *printer) obstacle(obj types.Object) string {
 	pkg := obj.Pkg()
 	switch {
+	case pkg == nil && p.hidden(obj.Name()):
+		return p.hides(obj.Name())
 	case pkg == nil || p.isLocal(pkg):
 		return ""
 	case !obj.Exported():
 		return fmt.Sprintf("%s.%s is not exported", pkg.Name(), obj.Name())
-	case !importable(pkg, p.local.Path()):
-		return fmt.Sprintf("%s cannot be imported here", pkg.Path())
+	case pkg.Name() == "main":
+		return pkg.Path() + " is a command, which cannot be imported"
+	case !importable(pkg, p.target.Path()):
+		return fmt.Sprintf("%s cannot be imported by %s", pkg.Path(), p.target.Path())
 	}
 	return ""
 }
 
+// isLocal reports whether the code is to stand in pkg itself.
 func (p *printer) isLocal(pkg *types.Package) bool {
-	return pkg == p.local || pkg.Path() == p.local.Path()
+	return pkg == p.target || pkg.Path() == p.target.Path()
 }
 
 // importable reports whether the package of that path may import pkg.
@@ -118,12 +123,17 @@ func (p *printer) predeclared(name string) *jen.Statement {
 	if p.hidden(name) {
 		other := sameType[name]
 		if other == "" || p.hidden(other) {
-			p.problems = append(p.problems, fmt.Sprintf("the package declares its own %s", name))
+			p.problems = append(p.problems, p.hides(name))
 		}
 		name = other
 	}
 	p.names.add(name)
 	return jen.Id(name)
+}
+
+// hides says that the target has another meaning for a predeclared name.
+func (p *printer) hides(name string) string {
+	return fmt.Sprintf("package %s declares its own %s", p.target.Name(), name)
 }
 
 func (p *printer) typeParam(t *types.TypeParam) string {

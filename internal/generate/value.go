@@ -111,7 +111,7 @@ func (c *expressionCheck) describe(tv types.TypeAndValue) string {
 
 // qualifier names packages in messages, but not that of the source.
 func (b *builder) qualifier(pkg *types.Package) string {
-	if pkg.Path() == b.local.Path() {
+	if pkg.Path() == b.source.Package.Types.Path() {
 		return ""
 	}
 	return pkg.Name()

@@ -13,18 +13,18 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/internal/parse"
 )
 
-// Verify type-checks what [File] has returned for files of the package, before it is written. All that it reports is a
+// Verify type-checks what [File] has returned for files whose decorators go into the package, before it is written. All that it reports is a
 // fault of this generator, at the interface that it concerns. It is silent where it cannot tell, see
 // [parse.Package.Verify].
 func Verify(pkg *parse.Package, sources map[*parse.File][]byte) parse.Diagnostics {
 	var faults parse.Diagnostics
 	generated := map[*parse.File]*ast.File{}
-	for _, f := range pkg.Files {
+	for _, f := range pkg.Sources() {
 		source, ok := sources[f]
 		if !ok {
 			continue
 		}
-		syntax, err := parser.ParseFile(pkg.Fset, Output(f.Path), source, parser.SkipObjectResolution)
+		syntax, err := parser.ParseFile(pkg.Fset, Path(f), source, parser.SkipObjectResolution)
 		if err != nil {
 			faults = append(faults, syntaxFault(f, source, err))
 			continue

@@ -15,7 +15,7 @@ import (
 
 // words is the doc comment of the decorator.
 func (d *decorator) words() string {
-	text := fmt.Sprintf("%s decorates [%s] with the limits of its //ratelimit: directives.", d.name, d.iface.Name)
+	text := fmt.Sprintf("%s decorates [%s] with the limits of its //ratelimit: directives.", d.name, d.ifaceName())
 	limited := fmt.Sprintf("[%s.ErrLimited]", d.imports.names[runtimePath])
 	write := fmt.Sprintf("[%s.WriteError]", d.imports.names[httplimitPath])
 	switch returns, answers := d.hasShape(returnsError), d.hasShape(answers, answersAndReturns); {
@@ -36,7 +36,7 @@ func (d *decorator) words() string {
 		text += " A handler with an error as result returns the refusal, too: by then the request is answered."
 	}
 	if d.has("Unwrap") {
-		text += fmt.Sprintf(" Unwrap is a method of the [%s] and returns what that does.", d.iface.Name)
+		text += fmt.Sprintf(" Unwrap is a method of the [%s] and returns what that does.", d.ifaceName())
 	}
 	return text
 }
@@ -59,7 +59,7 @@ func (m *method) enforced() bool {
 
 // words is the doc comment of the method, each limit in words.
 func (m *method) words() string {
-	target := fmt.Sprintf("%s calls [%s.%s]", m.name, m.decorator.iface.Name, m.name)
+	target := fmt.Sprintf("%s calls [%s.%s]", m.name, m.decorator.ifaceName(), m.name)
 	switch {
 	case m.Exempt:
 		return target + " without a limit, as //ratelimit:skip says."

@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"github.com/ratelimitgen/ratelimitgen/annotations"
 )
@@ -32,10 +33,15 @@ type Package struct {
 	// good for finding more mistakes.
 	Mistaken bool
 
+	listed    *listing
+	incoming  []*File              // of other packages, whose decorators go into this one
 	elsewhere map[string]token.Pos // those of Names that no file of this build declares
 	source    *source              // where it comes from
 	checked   *checkedPackage      // what Types and Names come from; nil as Types is
 }
+
+// Sources returns the files whose decorators go into the package: its own ones, and those that [Config.Into] brings.
+func (p *Package) Sources() []*File { return slices.Concat(p.Files, p.incoming) }
 
 // File is a source file that has at least one annotated interface.
 type File struct {
@@ -44,6 +50,17 @@ type File struct {
 	Syntax     *ast.File
 	Constraint string // build constraint of the file and of its name, as an expression such as "linux && !cgo"; "" if none
 	Interfaces []*Interface
+
+	target *Package // nil if that is Package
+}
+
+// Target returns the package that the decorators of the file's interfaces go into: that of the file, or the one that
+// [Config.Into] names.
+func (f *File) Target() *Package {
+	if f.target == nil {
+		return f.Package
+	}
+	return f.target
 }
 
 // Interface is an annotated interface, or an alias or defined type of one.

@@ -1,10 +1,13 @@
 package parse
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"go/token"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -22,6 +25,12 @@ const listMode = packages.NeedName | packages.NeedFiles | packages.NeedImports |
 type listing struct {
 	dir   string              // from which it names files, absolute
 	roots []*packages.Package // those of the user, each in the variant that has its in-package tests
+	into  *into               // nil if decorators go into the packages of their interfaces
+
+	modules map[string]*packages.Module // main ones, by path
+
+	// What other packages import of the roots that have in-package tests, by path.
+	imported map[string]*packages.Package
 
 	// Of all variants in a directory: the go command has some of it for one variant only.
 	errs    map[string][]packages.Error
@@ -34,7 +43,11 @@ func list(cfg Config, patterns []string) (*listing, error) {
 	if cfg.Tags != "" {
 		conf.BuildFlags = []string{"-tags=" + cfg.Tags}
 	}
-	listed, err := packages.Load(conf, patterns...)
+	into, err := newInto(cfg)
+	if err != nil {
+		return nil, err
+	}
+	all, err := packages.Load(conf, slices.Concat(patterns, into.patterns())...)
 	if err != nil {
 		// The go command's own words are behind those of the package that ran it.
 		if _, words, ok := strings.Cut(err.Error(), "stderr: "); ok {
@@ -42,6 +55,7 @@ func list(cfg Config, patterns []string) (*listing, error) {
 		}
 		return nil, err
 	}
+	listed := into.split(cfg, patterns, all)
 	if err := missing(cfg, patterns, listed); err != nil {
 		return nil, err
 	}
@@ -49,9 +63,16 @@ func list(cfg Config, patterns []string) (*listing, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &listing{dir: dir, errs: make(map[string][]packages.Error), ignored: make(map[string][]string)}
+	l := &listing{
+		dir:      dir,
+		into:     into,
+		modules:  make(map[string]*packages.Module),
+		imported: make(map[string]*packages.Package),
+		errs:     make(map[string][]packages.Error),
+		ignored:  make(map[string][]string),
+	}
 	tested := make(map[string]bool)
-	for _, p := range listed {
+	for _, p := range all {
 		l.errs[p.Dir] = append(l.errs[p.Dir], p.Errors...)
 		for _, path := range p.IgnoredFiles {
 			if filepath.Ext(path) == ".go" && !slices.Contains(l.ignored[p.Dir], path) {
@@ -67,13 +88,71 @@ func list(cfg Config, patterns []string) (*listing, error) {
 		case !isOurs(p): // a pattern such as all matches dependencies, too
 		case len(p.GoFiles) == 0, strings.HasSuffix(p.ID, ".test"): // nothing to read, or the go command's own main
 		case p.ForTest == "" && tested[p.PkgPath]: // read with its tests
+			l.imported[p.PkgPath] = p
 		case p.ForTest != "" && p.PkgPath != p.ForTest && p.PkgPath != p.ForTest+"_test": // recompiled for another's tests
 		default:
 			l.roots = append(l.roots, p)
 		}
 	}
+	l.addModules(all)
+	if into != nil {
+		for _, root := range l.roots {
+			into.sources[root.PkgPath] = true
+			for _, path := range root.GoFiles {
+				into.files[filepath.Base(path)] = true
+			}
+		}
+		into.know(all)
+		if err := into.locate(cfg, l); err != nil {
+			return nil, err
+		}
+	}
 	slices.SortFunc(l.roots, func(a, b *packages.Package) int { return cmp.Compare(a.PkgPath, b.PkgPath) })
 	return l, nil
+}
+
+// asImported returns the variant of a package that other packages import.
+func (l *listing) asImported(p *packages.Package) *packages.Package {
+	if imported := l.imported[p.PkgPath]; imported != nil {
+		return imported
+	}
+	return p
+}
+
+func (l *listing) addModules(all []*packages.Package) {
+	for _, p := range all {
+		if p.Module != nil && p.Module.Main {
+			l.modules[p.Module.Path] = p.Module
+		}
+	}
+}
+
+// addMainModules asks the go command for all main modules, be there packages in them or not.
+func (l *listing) addMainModules(cfg Config) error {
+	cmd := exec.CommandContext(context.Background(), "go", "list", "-m", "-f", "{{.Path}}\t{{.GoVersion}}\t{{.Dir}}")
+	cmd.Dir, cmd.Env = cfg.Dir, cfg.Env
+	out, err := cmd.Output()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return errors.New(string(bytes.TrimSpace(exit.Stderr)))
+	} else if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(out)) {
+		if parts := strings.SplitN(strings.TrimSpace(line), "\t", 3); len(parts) == 3 {
+			l.modules[parts[0]] = &packages.Module{Path: parts[0], GoVersion: parts[1], Dir: parts[2], Main: true}
+		}
+	}
+	return nil
+}
+
+// moduleAt returns the main module that has its root in a directory, or nil.
+func (l *listing) moduleAt(root string) *packages.Module {
+	for _, module := range l.modules {
+		if realPath(module.Dir) == root {
+			return module
+		}
+	}
+	return nil
 }
 
 // missing returns an error for the packages that the go command did not find, and for patterns without any.

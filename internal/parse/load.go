@@ -17,11 +17,19 @@ type Config struct {
 	Dir  string   // directory in which patterns are read; "" is the current one
 	Tags string   // comma-separated build tags, as for the go command
 	Env  []string // environment of the go command; nil is that of this process
+
+	// Into is the directory of the package that all decorators go into, seen from Dir; "" is that of their interfaces. It
+	// need not be there yet.
+	Into string
+	// Name is what that package is called; "" is what it is called already, or else what an import of it is expected to
+	// be called.
+	Name string
 }
 
 // Load returns the user's packages that the patterns match, those of a main module, sorted by path, tests included: a
 // package with its in-package tests is one Package, its external test package another. Other packages that match are
-// left out. No pattern means the package in the current directory.
+// left out. No pattern means the package in the current directory. The one that [Config.Into] names is among them only if
+// a pattern matches it.
 //
 // Mistakes in the source are returned as [Diagnostics], together with the packages, see [Package.Mistaken]; any other
 // error means that there was nothing to look at. Packages must parse, but of their types only the signatures of annotated
@@ -44,16 +52,31 @@ func Load(cfg Config, patterns ...string) ([]*Package, error) {
 	}
 	src.checkAll(wanted)
 	var (
-		pkgs  []*Package
-		diags Diagnostics
+		pkgs     []*Package
+		target   *Package
+		inTarget Diagnostics
+		diags    Diagnostics
 	)
+	if listed.into != nil {
+		if target, inTarget, err = src.target(cfg, listed.into); err != nil {
+			return nil, err
+		}
+	}
 	for _, root := range listed.roots {
-		pkg := &Package{Fset: src.fset, Dir: root.Dir, Module: moduleOf(root)}
+		if target != nil && root == listed.into.root {
+			diags = append(diags, inTarget...)
+			pkgs = append(pkgs, target)
+			continue
+		}
+		pkg := &Package{Fset: src.fset, Dir: root.Dir, Module: moduleOf(root), listed: listed}
 		mistakes := src.unplaced(root)
 		if slices.Contains(wanted, root) {
 			mistakes = append(mistakes, src.load(root, pkg)...)
 		} else {
 			src.unannotated(root, pkg, nil)
+		}
+		if target != nil {
+			mistakes = append(mistakes, src.redirect(root, pkg, target)...)
 		}
 		pkg.Mistaken = len(mistakes) > 0
 		diags = append(diags, mistakes...)

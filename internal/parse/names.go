@@ -59,12 +59,13 @@ func (s *source) importedNames(root *packages.Package, pkg *Package, spec *ast.I
 // or imported. A name that only another build has is not taken if the file has a constraint, which may exclude that
 // build.
 func (f *File) Taken(name string) (token.Pos, bool) {
-	pos, taken := f.Package.Names[name]
-	if _, other := f.Package.elsewhere[name]; other && f.Constraint != "" {
+	target := f.Target()
+	pos, taken := target.Names[name]
+	if _, other := target.elsewhere[name]; other && f.Constraint != "" {
 		taken = false
 	}
 	if !taken {
-		pos, taken = f.Package.FileNames[name]
+		pos, taken = target.FileNames[name]
 	}
 	return pos, taken
 }

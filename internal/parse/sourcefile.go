@@ -20,7 +20,7 @@ type sourceFile struct {
 	readOnce  sync.Once
 	src       []byte
 	readErr   error
-	generated bool // our own output
+	generated bool // our own output, which is about to be written anew
 	marked    bool // may have directives, and is no output of ours
 
 	parseOnce  sync.Once
@@ -51,8 +51,9 @@ func (s *source) read(p *packages.Package, path string) *sourceFile {
 	f.readOnce.Do(func() {
 		f.src, f.readErr = s.readFile(path)
 		if f.ours {
-			f.generated = isGenerated(path, f.src)
-			f.marked = !f.generated && (f.readErr != nil || mayHaveDirectives(f.src)) // nobody knows what an unreadable file has
+			isOutput := isGenerated(path, f.src)
+			f.generated = isOutput && !s.listed.keeps(path, OriginOf(f.src))
+			f.marked = !isOutput && (f.readErr != nil || mayHaveDirectives(f.src)) // nobody knows what an unreadable file has
 		}
 	})
 	return f

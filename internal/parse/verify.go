@@ -9,9 +9,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"golang.org/x/tools/go/packages"
 )
 
-// Verify type-checks files that are generated for those of the package, together with the package and in memory. It
+// Verify type-checks files that are generated for [Package.Sources], together with the package and in memory. It
 // returns the errors in them. They must have been parsed into the package's Fset.
 //
 // Stubs are sources by import path: they stand for packages that generated files import and the package does not depend
@@ -32,11 +34,16 @@ func (p *Package) Verify(generated map[*File]*ast.File, stubs map[string]string)
 		needed:  make(map[string]*types.Package),
 		unclear: usesC(p.checked),
 	}
-	files := slices.DeleteFunc(slices.Clone(p.Files), func(f *File) bool { return generated[f] == nil }) // in order
+	files := slices.DeleteFunc(p.Sources(), func(f *File) bool { return generated[f] == nil }) // in order
 	for _, f := range files {
 		v.generated = append(v.generated, generated[f])
 	}
 	v.depend(p.checked)
+	for _, f := range files {
+		if f.Package != p {
+			v.dependOn(v.listed.asImported(f.Package.checked.pkg))
+		}
+	}
 	if !v.canImport() {
 		return nil
 	}
@@ -85,7 +92,7 @@ func (v *verification) checkNames(f *File, generated *ast.File) {
 		} else if pkg, err := v.Import(pathOf(spec)); err == nil {
 			name = pkg.Name()
 		}
-		if _, taken := f.Package.Names[name]; taken {
+		if _, taken := f.Target().Names[name]; taken {
 			v.taken(name, spec.Pos())
 		}
 	}
@@ -98,14 +105,18 @@ func (v *verification) taken(name string, pos token.Pos) {
 // depend finds out what the declarations of a package depend on. All of it has been checked before.
 func (v *verification) depend(c *checkedPackage) {
 	for _, p := range c.needs {
-		if _, seen := v.needed[p.PkgPath]; seen {
-			continue
-		}
-		needed := v.check(p)
-		v.needed[p.PkgPath] = needed.types
-		v.unclear = v.unclear || needed.failed || p.Module != nil && usesC(needed)
-		v.depend(needed)
+		v.dependOn(p)
 	}
+}
+
+func (v *verification) dependOn(p *packages.Package) {
+	if _, seen := v.needed[p.PkgPath]; seen {
+		return
+	}
+	needed := v.check(p)
+	v.needed[p.PkgPath] = needed.types
+	v.unclear = v.unclear || needed.failed || p.Module != nil && usesC(needed)
+	v.depend(needed)
 }
 
 // usesC reports whether types of the package may come from C, of which the type checker knows nothing. Those of the

@@ -1,0 +1,84 @@
+package parse
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// originPrefix and a dot are around the path of a package, in the line after [Header].
+const originPrefix = "// Decorators of "
+
+// HeaderFor is what a file begins with whose decorators are those of another package, with the path of that. The path "" is
+// for a file that goes into the package of its interfaces.
+func HeaderFor(origin string) string {
+	if origin == "" {
+		return Header + "\n"
+	}
+	return Header + "\n" + originPrefix + origin + ".\n"
+}
+
+// OriginOf returns the path that [HeaderFor] has written.
+func OriginOf(src []byte) string {
+	_, rest, _ := bytes.Cut(src, []byte(Header))
+	line, _, _ := bytes.Cut(bytes.TrimLeft(rest, "\r\n"), []byte("\n"))
+	origin, ok := strings.CutPrefix(strings.TrimSpace(string(line)), originPrefix)
+	if !ok || !HasHeader(src) {
+		return ""
+	}
+	return strings.TrimSuffix(origin, ".")
+}
+
+// sourceDir returns the directory of the package whose decorators are in an output in a directory, and whether it is known. An
+// origin is the path of another package, or "".
+func (l *listing) sourceDir(dir, origin string) (string, bool) {
+	if origin == "" {
+		return dir, true
+	}
+	var module *packages.Module // the innermost
+	for _, m := range l.modules {
+		if (origin == m.Path || strings.HasPrefix(origin, m.Path+"/")) && (module == nil || len(m.Path) > len(module.Path)) {
+			module = m
+		}
+	}
+	if module == nil {
+		return "", false
+	}
+	return filepath.Join(module.Dir, filepath.FromSlash(strings.TrimPrefix(origin, module.Path))), true
+}
+
+// keeps reports whether a generated file is not about to be written anew or removed, and so is read as any other one: that
+// with the decorators of another package, if those are not generated now and their source is still there. If nobody knows
+// whether it is, as when a module has another path now, a file of that name makes way.
+func (l *listing) keeps(path, origin string) bool {
+	in := l.into
+	switch {
+	case origin == "":
+		return false
+	case in == nil, filepath.Dir(path) != in.dir:
+		return true
+	case in.sources[origin]:
+		return false
+	}
+	name := strings.TrimSuffix(filepath.Base(path), "_ratelimit.go") + ".go"
+	if dir, known := l.sourceDir(in.dir, origin); known {
+		return exists(filepath.Join(dir, name))
+	}
+	return !in.files[name]
+}
+
+// OutputDir is the directory that the package's decorators go into.
+func (p *Package) OutputDir() string {
+	if p.listed.into != nil {
+		return p.listed.into.dir
+	}
+	return p.Dir
+}
+
+// SourceDir returns the directory of the package whose decorators are in a generated file in [Package.OutputDir]. It reports
+// false if the file is for a package of another module.
+func (p *Package) SourceDir(content []byte) (string, bool) {
+	return p.listed.sourceDir(p.OutputDir(), OriginOf(content))
+}
