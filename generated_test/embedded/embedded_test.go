@@ -32,6 +32,7 @@ func (d *desk) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
+// U09
 func TestDesk(t *testing.T) {
 	var next desk
 	d := NewRateLimitedDesk(&next, limittest.Limiter(t))

@@ -28,6 +28,7 @@ func (f *fake) stop(r runner) error {
 	return nil
 }
 
+// U08
 func TestRunner(t *testing.T) {
 	var next fake
 	var r runner = newRateLimitedRunner(&next, limittest.Limiter(t))

@@ -22,6 +22,7 @@ func (office) Draw(w widget.Widget, n yaml.Node, r api.Ref) (api.Ref, yaml.Node,
 	return r, n, w, nil
 }
 
+// U07
 func TestOffice(t *testing.T) {
 	o := packagenames.NewRateLimitedOffice(office{}, limittest.Limiter(t))
 	limittest.Admits(t, 2, "packagenames.Office.File", func() error {
