@@ -50,7 +50,8 @@ func randomBytes(r *rand.Rand) []byte {
 }
 
 // TestRandomPackages builds a module of random packages with their decorators, in which the generator's own type check finds
-// no fault either. Unlike in memory, lengths of arrays are spelled as they are in the source.
+// no fault either. Unlike in memory, lengths of arrays are spelled as they are in the source. Some have decorators in another
+// package, too.
 func TestRandomPackages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles a module")
@@ -68,20 +69,31 @@ func TestRandomPackages(t *testing.T) {
 		}
 	}
 	env := append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off", "GOPROXY=off")
-	pkgs, err := parse.Load(parse.Config{Dir: dir, Env: env}, "./...")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pkgs := load(t, parse.Config{Dir: dir, Env: env}, "./...")
 	for _, pkg := range pkgs {
 		sources := map[*parse.File][]byte{}
 		for _, f := range pkg.Files {
-			if sources[f], err = generate.File(f); err != nil {
+			source, err := generate.File(f)
+			if err != nil {
 				t.Error(err)
 			}
-			write(t, generate.Output(f.Path), sources[f])
+			sources[f] = source
+			write(t, generate.Path(f), source)
 		}
 		for _, fault := range generate.Verify(pkg, sources) {
 			t.Error(fault)
+		}
+	}
+	for _, pkg := range pkgs[:min(15, len(pkgs))] { // the go command is asked for each
+		sources := generateElsewhere(t, parse.Config{Dir: dir, Env: env, Into: filepath.Join(pkg.Dir, "elsewhere")}, pkg.Dir)
+		for f, source := range sources {
+			write(t, generate.Path(f), source)
+		}
+		for f := range sources {
+			for _, fault := range generate.Verify(f.Target(), sources) {
+				t.Error(fault)
+			}
+			break
 		}
 	}
 	cmd := exec.Command("go", "build", "./...")

@@ -59,8 +59,14 @@ type param struct{ name, typ string }
 // randomPackage returns the files of a package.
 func randomPackage(data []byte) map[string]string {
 	g := &grammar{choices: choices{data}, taken: map[string]bool{}, imports: map[string]string{}}
-	for _, name := range []*string{&g.node, &g.text, &g.number, &g.pair, &g.stream, &g.textOf, &g.lenOf} {
+	preludeNames := []*string{&g.node, &g.text, &g.number, &g.pair, &g.stream, &g.textOf, &g.lenOf}
+	for _, name := range preludeNames {
 		*name = g.name()
+	}
+	if g.once(2) {
+		for _, name := range preludeNames {
+			*name = g.exported(*name)
+		}
 	}
 	prelude := fmt.Sprintf(`package random
 
@@ -119,15 +125,22 @@ func (g *grammar) name() string {
 	return name
 }
 
+// exported declares a name instead of one that it has declared.
+func (g *grammar) exported(name string) string {
+	delete(g.taken, name)
+	name = strings.ToUpper(name[:1]) + name[1:]
+	for g.taken[name] {
+		name += "X"
+	}
+	g.taken[name] = true
+	return name
+}
+
 // declare writes an interface with directives, or another name for one.
 func (g *grammar) declare() {
 	name := g.name()
 	if !g.once(3) {
-		name = strings.ToUpper(name[:1]) + name[1:]
-		for g.taken[name] && name != g.node {
-			name += "X"
-		}
-		g.taken[name] = true
+		name = g.exported(name)
 	}
 	var directives strings.Builder
 	if g.once(5) {
