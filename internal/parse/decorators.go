@@ -3,6 +3,7 @@ package parse
 import (
 	"go/ast"
 	"go/token"
+	"iter"
 	"slices"
 	"unicode"
 	"unicode/utf8"
@@ -21,14 +22,9 @@ func withDecorators(files []*sourceFile, nowhere token.Pos) []*ast.File {
 	all := syntaxOf(files)
 	for i, syntax := range all {
 		var decls []ast.Decl
-		for _, decl := range syntax.Decls {
-			if decl, ok := decl.(*ast.GenDecl); ok && decl.Tok == token.TYPE {
-				for _, spec := range decl.Specs {
-					spec := spec.(*ast.TypeSpec)
-					if _, ok := taken[decoratorName(spec.Name.Name)]; !ok && mayBeInterface(spec.Type) {
-						decls = append(decls, decoratorOf(spec, nowhere))
-					}
-				}
+		for spec := range typeSpecs(syntax) {
+			if _, ok := taken[decoratorName(spec.Name.Name)]; !ok && mayBeInterface(spec.Type) {
+				decls = append(decls, decoratorOf(spec, nowhere))
 			}
 		}
 		extended := *syntax // the file may be of other packages, too: those that are recompiled for tests
@@ -36,6 +32,23 @@ func withDecorators(files []*sourceFile, nowhere token.Pos) []*ast.File {
 		all[i] = &extended
 	}
 	return all
+}
+
+// typeSpecs returns the types that a file declares at package level.
+func typeSpecs(file *ast.File) iter.Seq[*ast.TypeSpec] {
+	return func(yield func(*ast.TypeSpec) bool) {
+		for _, decl := range file.Decls {
+			decl, ok := decl.(*ast.GenDecl)
+			if !ok || decl.Tok != token.TYPE {
+				continue
+			}
+			for _, spec := range decl.Specs {
+				if !yield(spec.(*ast.TypeSpec)) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func syntaxOf(files []*sourceFile) []*ast.File {
@@ -86,5 +99,26 @@ func decoratorOf(spec *ast.TypeSpec, nowhere token.Pos) ast.Decl {
 		Name:       ident(decoratorName(spec.Name.Name)),
 		TypeParams: spec.TypeParams,
 		Type:       &ast.StructType{Fields: &ast.FieldList{List: []*ast.Field{{Type: embedded}}}},
+	}}}
+}
+
+// standIn returns a declaration of a type of that name, with as many type parameters, of which anything is good enough.
+func standIn(name string, params *ast.FieldList, nowhere token.Pos) ast.Decl {
+	var free *ast.FieldList
+	if params != nil {
+		free = &ast.FieldList{}
+		for _, field := range params.List {
+			for _, param := range field.Names {
+				free.List = append(free.List, &ast.Field{
+					Names: []*ast.Ident{{Name: param.Name, NamePos: nowhere}},
+					Type:  &ast.InterfaceType{Interface: nowhere, Methods: &ast.FieldList{}},
+				})
+			}
+		}
+	}
+	return &ast.GenDecl{Tok: token.TYPE, Specs: []ast.Spec{&ast.TypeSpec{
+		Name:       &ast.Ident{Name: name, NamePos: nowhere},
+		TypeParams: free,
+		Type:       &ast.StructType{Struct: nowhere, Fields: &ast.FieldList{}},
 	}}}
 }

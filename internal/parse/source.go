@@ -165,6 +165,9 @@ func (s *source) checkFiles(p *packages.Package, c *checkedPackage) {
 		c.info = &types.Info{Defs: make(map[*ast.Ident]types.Object)}
 	}
 	syntax := withDecorators(c.files, s.nowhere)
+	if in := s.listed.into; in != nil && p == in.root && len(syntax) > 0 {
+		s.addIncoming(syntax)
+	}
 	if !isOurs(p) {
 		syntax = syntaxOf(c.files)
 	}

@@ -97,6 +97,32 @@ func nameFor(importPath string) string {
 	return name
 }
 
+// addIncoming adds what stands for decorators of other packages to files of the target: signatures of its own interfaces may
+// name them, see withDecorators. The types are not known yet, so these have neither methods nor constraints.
+func (s *source) addIncoming(files []*ast.File) {
+	taken := make(map[string]token.Pos)
+	for _, file := range files {
+		declared(file, taken)
+	}
+	for _, root := range s.listed.roots {
+		if root == s.listed.into.root || !s.isMarked(root) {
+			continue
+		}
+		for _, path := range root.GoFiles {
+			if s.read(root, path).generated {
+				continue
+			}
+			for spec := range typeSpecs(s.parse(root, path).syntax) {
+				name := decoratorName(spec.Name.Name)
+				if _, ok := taken[name]; !ok && mayBeInterface(spec.Type) {
+					taken[name] = s.nowhere
+					files[0].Decls = append(files[0].Decls, standIn(name, spec.TypeParams, s.nowhere))
+				}
+			}
+		}
+	}
+}
+
 // redirect makes the decorators of a package go into the target, and reports what must not be there for that: imports by
 // which the package depends on the target.
 func (s *source) redirect(root *packages.Package, pkg, target *Package) Diagnostics {

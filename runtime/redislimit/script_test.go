@@ -88,7 +88,7 @@ func TestLastArgumentOfACharge(t *testing.T) {
 	waiting[0].Wait = 2 * time.Second
 	leaving[0].Wait, leaving[0].Delay = time.Second, 5*time.Microsecond
 	taken := func(charges []ratelimit.Charge) []ratelimit.Charge {
-		charges[0].Taken = 7*time.Microsecond + 999
+		charges[0].Taken = 7 * time.Microsecond
 		return charges
 	}
 	for _, test := range []struct {
