@@ -27,7 +27,7 @@ import (
 // FuzzInterfaces writes random directives on random interfaces. Either mistakes are reported, each at a place in the source,
 // or the decorators compile, as they must without the lines that have the mistakes. It goes on for as long as it is told to by
 //
-//	go test ./generated_test -run='^$' -fuzz=FuzzInterfaces -fuzztime=10m
+//	make fuzz FUZZ=10m
 func FuzzInterfaces(f *testing.F) {
 	r := rand.New(rand.NewPCG(*seed, 1))
 	for range 500 {

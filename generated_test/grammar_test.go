@@ -68,9 +68,8 @@ func randomPackage(data []byte) map[string]string {
 			*name = g.exported(*name)
 		}
 	}
-	prelude := fmt.Sprintf(`package random
-
-import stdctx "context"
+	clause := "package " + g.of("random", "http", "ratelimit", "time", "limited", "r") + "\n\n"
+	prelude := clause + fmt.Sprintf(`import stdctx "context"
 
 type %[1]s struct {
 	ID   string
@@ -105,7 +104,7 @@ func %[7]s[K interface{}](x ...K) int { return 0 }
 	}
 	body := g.code.String()
 	var head strings.Builder
-	head.WriteString("package random\n\n")
+	head.WriteString(clause)
 	for _, path := range sortedKeys(g.imports) {
 		fmt.Fprintf(&head, "import %s %q\n", g.imports[path], path)
 	}

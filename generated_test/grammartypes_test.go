@@ -116,8 +116,10 @@ func (g *grammar) directive(fallback string, params, results []param, isDefault 
 	if g.once(5) {
 		add("refund", "{"+g.condition(append(append([]param{}, params...), resultNames(results)...), 2)+"}")
 	}
-	for _, attr := range []string{"by=user", "ip", "burst=3", "wait=5s", "fail=open", "mode=shadow", "onempty=share", "status=503",
-		`message="a \"b\" {c}"`, "name=own", "refill=interval"} {
+	for _, attr := range []string{
+		"by=user", "ip", "burst=3", "wait=5s", "fail=open", "mode=shadow", "onempty=share", "status=503",
+		`message="a \"b\" {c}"`, "name=own", "refill=interval",
+	} {
 		if g.once(20) {
 			attrs = append(attrs, attr)
 		}
@@ -176,7 +178,7 @@ func (g *grammar) operand(params []param, literal string, kinds ...string) strin
 			text = fmt.Sprintf("$%d", i)
 		}
 		for _, kind := range kinds {
-			if p.typ == kind || g.once(64) {
+			if p.typ == kind || strings.HasPrefix(kind, ".") && strings.HasSuffix(p.typ, kind) || g.once(64) {
 				fitting = append(fitting, text)
 			}
 		}
@@ -211,7 +213,7 @@ func (g *grammar) textual(params []param, depth int) string {
 		inner := g.textual(params, depth-1)
 		return g.of(g.textOf+"("+inner+")", "string("+inner+")", inner+`+"x"`, inner+"[1:2]", g.text+"("+inner+")")
 	}
-	return g.operand(params, `"x"`, "string", g.text, "[]byte")
+	return g.operand(params, `"x"`, append(g.typeParams, "string", g.text, "[]byte", ".Addr", ".Time", ".Duration", ".HTML")...)
 }
 
 func (g *grammar) integer(params []param, depth int) string {
@@ -223,7 +225,7 @@ func (g *grammar) integer(params []param, depth int) string {
 			"("+g.integer(params, depth-1)+" / "+g.integer(params, depth-1)+")", "1<<"+g.integer(params, depth-1),
 			"int64("+g.integer(params, depth-1)+")")
 	}
-	return g.operand(params, "2", "int", g.number, "uint64", "byte")
+	return g.operand(params, "2", append(g.typeParams, "int", g.number, "uint64", "byte", "rune", "uintptr", ".Duration")...)
 }
 
 func (g *grammar) condition(params []param, depth int) string {

@@ -27,7 +27,7 @@ func TestRefusalIsTheLastResult(t *testing.T) {
 	r := errorresults.NewRateLimitedResults(fake{}, limittest.Limiter(t))
 	limittest.Admits(t, 1, "errorresults.Results.Twice", func() error {
 		first, err := r.Twice()
-		if (first == errOwn) != (err == nil) {
+		if errors.Is(first, errOwn) != (err == nil) {
 			t.Errorf("Twice: got %v, %v", first, err)
 		}
 		return err
@@ -48,7 +48,7 @@ func TestRefusalIsTheLastResult(t *testing.T) {
 	})
 	limittest.Admits(t, 1, "errorresults.Results.Parameter", func() error {
 		first, err := r.Parameter(errOwn, nil)
-		if (first == errOwn) != (err == nil) {
+		if errors.Is(first, errOwn) != (err == nil) {
 			t.Errorf("Parameter: got %v, %v", first, err)
 		}
 		return err
@@ -56,7 +56,7 @@ func TestRefusalIsTheLastResult(t *testing.T) {
 	if _, ok := r.Concrete(); !ok {
 		t.Error("Concrete is not forwarded")
 	}
-	if err, n := r.First(); err != errOwn || n != 1 {
+	if err, n := r.First(); !errors.Is(err, errOwn) || n != 1 {
 		t.Errorf("First: got %v, %v", err, n)
 	}
 }

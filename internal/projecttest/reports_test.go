@@ -19,6 +19,7 @@ type report struct {
 
 var (
 	reportID   = regexp.MustCompile(`\b[RCU]\d\d\b`)
+	reportLine = regexp.MustCompile(`^\| [RCU]`)
 	reportRow  = regexp.MustCompile(`^\| ([RCU]\d\d) \| [^|]+ \| \[([\w.-]+/[\w.-]+)#(\d+)\]\(https://github.com/([^)]+)\) \| ([^|]+) \|$`)
 	reportLink = regexp.MustCompile(`\[([^]]+)\]\(\.\./([^)]+)\)`)
 )
@@ -66,7 +67,7 @@ func readReports(t *testing.T) map[string]report {
 	reports := map[string]report{}
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSuffix(line, "\n")
-		if len(line) < 3 || !strings.HasPrefix(line, "| ") || !strings.Contains("RCU", line[2:3]) {
+		if !reportLine.MatchString(line) {
 			continue
 		}
 		row := reportRow.FindStringSubmatch(line)
