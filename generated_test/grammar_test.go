@@ -2,6 +2,7 @@ package generated_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -38,8 +39,9 @@ var (
 // grammar writes random packages, most of which compile.
 type grammar struct {
 	choices
-	taken      map[string]bool // at package level
-	imports    map[string]string
+	taken      map[string]bool   // at package level
+	imported   map[string]bool   // names of imports of all files
+	imports    map[string]string // those of the file, by path
 	interfaces []declared
 	typeParams []string
 	node, text, number, pair, stream,
@@ -58,7 +60,7 @@ type param struct{ name, typ string }
 
 // randomPackage returns the files of a package.
 func randomPackage(data []byte) map[string]string {
-	g := &grammar{choices: choices{data}, taken: map[string]bool{}, imports: map[string]string{}}
+	g := &grammar{choices: choices{data}, taken: map[string]bool{}, imported: map[string]bool{}}
 	preludeNames := []*string{&g.node, &g.text, &g.number, &g.pair, &g.stream, &g.textOf, &g.lenOf}
 	for _, name := range preludeNames {
 		*name = g.name()
@@ -99,16 +101,18 @@ func %[6]s(x string) string { return x }
 
 func %[7]s[K interface{}](x ...K) int { return 0 }
 `, g.node, g.text, g.number, g.pair, g.stream, g.textOf, g.lenOf)
-	for range 1 + g.upTo(4) {
+	files := map[string]string{"prelude.go": prelude}
+	for i := range 1 + g.upTo(4) {
+		g.imports = map[string]string{}
+		g.code.Reset()
 		g.declare()
+		head := clause
+		for _, path := range sortedKeys(g.imports) {
+			head += fmt.Sprintf("import %s %q\n", g.imports[path], path)
+		}
+		files[fmt.Sprintf("random%d.go", i)] = head + "\n" + g.code.String()
 	}
-	body := g.code.String()
-	var head strings.Builder
-	head.WriteString(clause)
-	for _, path := range sortedKeys(g.imports) {
-		fmt.Fprintf(&head, "import %s %q\n", g.imports[path], path)
-	}
-	return map[string]string{"prelude.go": prelude, "random.go": head.String() + "\n" + body}
+	return files
 }
 
 // name declares a name.
@@ -117,7 +121,7 @@ func (g *grammar) name() string {
 	if g.once(12) {
 		name = g.of(predeclaredNames...)
 	}
-	for g.taken[name] {
+	for g.taken[name] || g.imported[name] {
 		name += g.of("x", "X", "1")
 	}
 	g.taken[name] = true
@@ -128,7 +132,7 @@ func (g *grammar) name() string {
 func (g *grammar) exported(name string) string {
 	delete(g.taken, name)
 	name = strings.ToUpper(name[:1]) + name[1:]
-	for g.taken[name] {
+	for g.taken[name] || g.imported[name] {
 		name += "X"
 	}
 	g.taken[name] = true
@@ -179,13 +183,13 @@ func (g *grammar) existing() string {
 	if len(g.interfaces) == 0 || g.once(3) {
 		switch g.upTo(6) {
 		case 0:
-			return g.imported("io") + "ReadCloser"
+			return g.qualifier("io") + "ReadCloser"
 		case 1:
-			return g.imported("fmt") + "Stringer"
+			return g.qualifier("fmt") + "Stringer"
 		case 2:
-			return g.imported("context") + "Context"
+			return g.qualifier("context") + "Context"
 		case 3:
-			return g.imported("net/http") + "Handler"
+			return g.qualifier("net/http") + "Handler"
 		case 4:
 			return "error"
 		}
@@ -268,7 +272,7 @@ func (g *grammar) signature() (params, results []param) {
 	fixed := map[int]string{}
 	n := g.upTo(5)
 	if n > 0 && g.once(2) {
-		fixed[0] = g.imported("context") + "Context"
+		fixed[0] = g.qualifier("context") + "Context"
 	}
 	params = list(n, fixed)
 	if n > 0 && g.once(5) {
@@ -291,7 +295,7 @@ func (g *grammar) fallback(params, results []param) string {
 	name := g.name()
 	list := join(params)
 	if g.once(2) && (len(params) == 0 || !strings.HasPrefix(params[len(params)-1].typ, "...")) {
-		refusal := "*" + g.imported("github.com/ratelimitgen/ratelimitgen/runtime") + "LimitError"
+		refusal := "*" + g.qualifier("github.com/ratelimitgen/ratelimitgen/runtime") + "LimitError"
 		if len(params) > 0 && params[0].name != "" {
 			refusal = "_ " + refusal
 		}
@@ -305,8 +309,8 @@ func (g *grammar) fallback(params, results []param) string {
 	return name
 }
 
-// imported imports a package and returns the qualifier for it.
-func (g *grammar) imported(path string) string {
+// qualifier imports a package and returns the qualifier for it.
+func (g *grammar) qualifier(path string) string {
 	if g.imports[path] == "" {
 		name := path[strings.LastIndexByte(path, '/')+1:]
 		switch {
@@ -318,20 +322,13 @@ func (g *grammar) imported(path string) string {
 		if g.once(4) {
 			name = g.of(names...)
 		}
-		for g.taken[name] {
+		for g.taken[name] || slices.Contains(slices.Collect(maps.Values(g.imports)), name) {
 			name += "p"
 		}
-		g.taken[name] = true
+		g.imported[name] = true
 		g.imports[path] = name
 	}
 	return g.imports[path] + "."
 }
 
-func sortedKeys(m map[string]string) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
-}
+func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

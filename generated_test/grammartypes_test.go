@@ -41,11 +41,11 @@ func (g *grammar) length() string {
 	case 0:
 		return "3"
 	case 1:
-		return g.imported("crypto/sha256") + "Size"
+		return g.qualifier("crypto/sha256") + "Size"
 	case 2:
-		return g.imported("math/bits") + "UintSize"
+		return g.qualifier("math/bits") + "UintSize"
 	}
-	return g.imported("unsafe") + "Sizeof(uintptr(0)) + 1"
+	return g.qualifier("unsafe") + "Sizeof(uintptr(0)) + 1"
 }
 
 func (g *grammar) simpleType() string {
@@ -74,27 +74,27 @@ func (g *grammar) simpleType() string {
 	case 14:
 		return g.stream
 	case 15:
-		return g.imported("context") + "Context"
+		return g.qualifier("context") + "Context"
 	case 16:
-		return "*" + g.imported("net/http") + "Request"
+		return "*" + g.qualifier("net/http") + "Request"
 	case 17:
-		return g.imported("net/http") + "ResponseWriter"
+		return g.qualifier("net/http") + "ResponseWriter"
 	case 18:
-		return g.imported("time") + g.of("Time", "Duration")
+		return g.qualifier("time") + g.of("Time", "Duration")
 	case 19:
-		return g.imported("math/rand") + "Source"
+		return g.qualifier("math/rand") + "Source"
 	case 20:
-		return g.imported("math/rand/v2") + "PCG"
+		return g.qualifier("math/rand/v2") + "PCG"
 	case 21:
-		return g.imported("html/template") + "HTML"
+		return g.qualifier("html/template") + "HTML"
 	case 22:
-		return "*" + g.imported("text/template") + "Template"
+		return "*" + g.qualifier("text/template") + "Template"
 	case 23:
-		return g.imported("sync") + "Mutex"
+		return g.qualifier("sync") + "Mutex"
 	case 24:
-		return g.imported("net/netip") + "Addr"
+		return g.qualifier("net/netip") + "Addr"
 	}
-	return g.imported("unsafe") + "Pointer"
+	return g.qualifier("unsafe") + "Pointer"
 }
 
 // directive writes the attributes of a directive for a method, or of a default for many.
