@@ -12,6 +12,7 @@ import (
 
 	"github.com/ratelimitgen/ratelimitgen/annotations"
 	"github.com/ratelimitgen/ratelimitgen/internal/parse"
+	"github.com/ratelimitgen/ratelimitgen/internal/spelling"
 )
 
 // expression is a Go expression of a directive, with the types that it has in one method.
@@ -80,7 +81,7 @@ func (b *builder) expression(m *method, l *parse.Limit, attr string, source *ann
 	var mistake types.Error
 	switch {
 	case errors.As(err, &mistake):
-		c.refuse(mistake.Pos, strings.ReplaceAll(mistake.Msg, "\n\t", " "))
+		c.refuse(mistake.Pos, strings.ReplaceAll(mistake.Msg, "\n\t", " ")+c.wantName(mistake.Msg, pkg, scope))
 		return nil
 	case err != nil:
 		c.refuse(node.Pos(), err.Error())
@@ -89,6 +90,22 @@ func (b *builder) expression(m *method, l *parse.Limit, attr string, source *ann
 	e.text = types.ExprString(node)
 	e.normalize()
 	return c.checkValue(e)
+}
+
+// wantName says what may stand for a name that means nothing, or nothing about other mistakes.
+func (c *expressionCheck) wantName(message string, pkg *types.Package, scope *types.Scope) string {
+	name, ok := strings.CutPrefix(message, "undefined: ")
+	if !ok || !token.IsIdentifier(name) {
+		return ""
+	}
+	known := slices.DeleteFunc(scope.Names(), func(name string) bool { return !token.IsIdentifier(name) })
+	if meant := spelling.Nearest(name, append(known, pkg.Scope().Names()...), func(string) string { return "" }); meant != "" {
+		return fmt.Sprintf(": did you mean %q?", meant)
+	}
+	if c.attr == "refund" {
+		return ": want a parameter, a result, or a name of the file or the package"
+	}
+	return ": want a parameter, or a name of the file or the package"
 }
 
 // normalize gives each parameter and result one name in the expression, so that equal parts of it have equal texts.
