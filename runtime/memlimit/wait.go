@@ -12,7 +12,7 @@ const (
 
 // most returns the most units that can be out of a token bucket: the capacity, and what calls with this patience can have
 // charged in advance. A bucket does not know the patience of others, and takes what is above that for a capacity that
-// was lowered.
+// was lowered: one that waits for less than others may go before them.
 func (l *limit) most() int64 {
 	if l.patience == 0 {
 		return l.capacity

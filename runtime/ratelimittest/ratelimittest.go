@@ -7,7 +7,9 @@
 //   - Waiting for RetryAfter, with nobody else about, is always enough, and one microsecond less never is. A call that
 //     would wait for its turn is allowed then, and has to wait for as long as it would.
 //   - A call that waits for its turn is charged at once, in advance of what comes back. One that gives up gives back
-//     what nobody waits behind, so that all others keep their turns.
+//     what nobody waits behind, so that all others keep their turns. A call with a shorter Wait does not go before them
+//     in a leaky bucket. In a token bucket it may: there it takes a debt that is beyond its own Wait for a capacity that
+//     was lowered.
 //   - The charges of a call are decided at one instant, and are charged all or not at all.
 //   - A refused call changes nothing. Nor does Peek, nor a charge of cost 0.
 //   - A bucket keeps what was used and no configuration. A changed limit holds from the next call on; an empty
