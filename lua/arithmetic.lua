@@ -8,7 +8,7 @@ local fmod = math.fmod
 local EXACT = 9007199254740992 -- 2^53
 
 -- muldiv returns the quotient and the remainder of a * b / c.
--- 0 <= a < 2^53, 0 <= b < 2^33, 0 < c < 2^49, quotient < 2^53.
+-- 0 <= a, b < 2^53, 0 < c < 2^49, quotient < 2^53.
 local function muldiv(a, b, c)
   local product = a * b
   if product < EXACT then
@@ -19,7 +19,10 @@ local function muldiv(a, b, c)
   -- on the way. A step stays below 8c + 7c < 2^53.
   local part = fmod(a, c)
   local whole = (a - part) / c * b
-  local quotient, rest, unit = 0, 0, 1073741824 -- 8^10, the unit of the first of eleven digits
+  local quotient, rest, unit = 0, 0, 1073741824 -- 8^10, the unit of the first of eleven digits, or more
+  while b >= unit * 8 do
+    unit = unit * 8
+  end
   repeat
     local lower = fmod(b, unit)
     local step = rest * 8 + part * ((b - lower) / unit)

@@ -42,7 +42,10 @@ local UNREADABLE = 'ERR ratelimit: unreadable state'
 --
 -- or more than that, and never configuration, so that a changed limit holds from the next call and keeps what was used.
 -- It is unreadable when something is stored that its algorithm does not write, and is then not to be believed.
-local function bucket(i)
+--
+-- With trusts, a tb has what anybody can have taken in advance, however long that one would wait: what is stored without
+-- being taken from keeps the turns of those who were told them.
+local function bucket(i, trusts)
   local at = 7 * i
   local code = ARGV[at - 6]
   made[code] = made[code] or algorithms[code]()
@@ -61,8 +64,9 @@ local function bucket(i)
     mark = now,
     part = 0,
     patience = 0, -- microseconds that the caller would wait for its turn
+    trusts = trusts,
     stored = false, -- whether the key exists
-    ahead = false, -- whether the stored state is one that only the future, or a lower capacity, explains
+    ahead = false, -- whether the stored state is one that only the future explains
   }
   b.algorithm.load(b)
   return b

@@ -5,9 +5,9 @@
 -- have drained, rounded up to a microsecond, and part what was added for that, in 1/count of a microsecond. With another
 -- limit the bucket drains at the same time as before, and holds what drains until then.
 --
--- A bucket that would hold more than it can, calls that wait for their turn included, is full: the capacity was lowered,
--- or the clock was set back, which a single time cannot tell apart. So a clock that was set back looks like calls that
--- filled the bucket, and never locks out for longer than a full one.
+-- It may hold more than its capacity: calls wait for their turn, the capacity was lowered, or the clock was set back,
+-- which a single time cannot tell apart. It drains all the same. So a clock that was set back looks like calls that
+-- filled the bucket, and locks out for as long as the step, never longer.
 
 function algorithms.lb()
   return {
@@ -25,20 +25,17 @@ function algorithms.lb()
 
     -- From here on mark is now, and part the progress to the next unit in 1/period of a unit, as in a token bucket.
     open = function(b)
+      hear(b)
       local due = b.mark - now
       b.mark = now
       if due <= 0 then
         b.used = 0
         return
       end
-      local most = most_out(b)
       local used, rest = muldiv(due, b.count, b.period)
       local part = (b.part < b.count and b.part or b.count - 1) - rest -- the count may have become lower
       if part < 0 then
         used, part = used + 1, part + b.period
-      end
-      if used > most then
-        used, part, b.ahead = most, 0, true
       end
       b.used, b.part = used, part
     end,

@@ -25,7 +25,7 @@ func servers(t *testing.T, test func(t *testing.T, client *redis.Client)) {
 // The ranges that arithmetic.lua states for muldiv.
 const (
 	maxA        = 1<<53 - 1
-	maxB        = 1<<33 - 1
+	maxB        = 1<<53 - 1
 	maxC        = 1<<49 - 1
 	maxQuotient = 1<<53 - 1
 )

@@ -7,7 +7,7 @@
 
 local buckets, lost = {}, 0
 for i = 1, #KEYS do
-  local b = bucket(i)
+  local b = bucket(i, true)
   if b.cost > 0 then
     local give = b.algorithm.give
     local at = math.min(tonumber(b.extra) or now, now) -- of a fw, sw or sl; and the clock may have been set back

@@ -9,8 +9,8 @@
 --             or an error, before anything was written
 --
 -- A refused call changes nothing, with two exceptions: a key gets the time to live that it lacks, and a state from the
--- future, which a clock that was set back leaves behind, is moved to the present, as is a leaky bucket that holds more
--- than it can. Otherwise nothing would come back until the clock is where it was.
+-- future, which a clock that was set back leaves behind, is moved to the present, with all that was
+-- taken in advance. Otherwise nothing would come back until the clock is where it was.
 
 local buckets, refused = {}, ARGV[7 * #KEYS + 1] == 'refused'
 for i = 1, #KEYS do
@@ -18,6 +18,9 @@ for i = 1, #KEYS do
   b.retry = retry(b)
   if b.unreadable then
     return redis.error_reply(UNREADABLE)
+  end
+  if b.ahead then
+    b.moved = bucket(i, true)
   end
   buckets[i] = b
   refused = refused or b.retry > 0 or b.retry == -1
@@ -34,8 +37,10 @@ for i = 1, #KEYS do
     b.used = b.used - b.own + b.cost
   end
   local rest = reset(b)
-  if takes or refused and b.ahead then
+  if takes then
     b.algorithm.store(b, rest)
+  elseif refused and b.ahead then
+    b.algorithm.store(b.moved, reset(b.moved))
   elseif refused and b.stored then
     extend(b, rest)
   end

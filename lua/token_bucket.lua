@@ -8,7 +8,7 @@
 -- It keeps the tokens that are out, not those that are left: with another capacity they would be another number. A call
 -- that waits for its turn takes tokens in advance, so that more are out than there are: the bucket is in debt.
 -- More tokens out than that explains, after capacity was lowered, are no more than that: no one waits longer than it
--- takes to fill.
+-- takes to fill. A refund keeps what anybody who waits could have taken.
 
 -- Returns the microseconds until n units have come back, count of them each period, of which part has already done so.
 local function refill_wait(b, n)
@@ -16,21 +16,28 @@ local function refill_wait(b, n)
   return whole + divup(rest - b.part, b.count)
 end
 
--- Returns the most units that can be out: the capacity, and what calls that wait as long as this one could have taken
--- in advance. State does not say how long they would have waited.
-local function most_out(b)
-  if b.extra == '0' then
-    return b.capacity
+local LONGEST = 315360000000000 -- 87600 hours, the longest that anybody waits
+
+-- Reads how long the caller would wait, and what was left of the delay of one that gives up.
+local function hear(b)
+  if b.extra ~= '0' then
+    local wait, delay = string.match(b.extra, '^(%d+) ?(%d*)$')
+    b.patience, b.delay = tonumber(wait), tonumber(delay)
   end
-  local wait, delay = string.match(b.extra, '^(%d+) ?(%d*)$')
-  b.patience, b.delay = tonumber(wait), tonumber(delay)
-  if b.patience == 0 then
+end
+
+-- Returns the most units that can be out: the capacity, and what calls that wait as long as this one could have taken
+-- in advance, 10^9 or less. State does not say how long they would have waited.
+local function most_out(b)
+  local patience = b.trusts and LONGEST or b.patience
+  if patience == 0 then
     return b.capacity
   end
   if b.interval then
-    return b.capacity + (b.patience - fmod(b.patience, b.period)) / b.period * b.count + b.count
+    return b.capacity + math.min((patience - fmod(patience, b.period)) / b.period * b.count, 1000000000) + b.count
   end
-  return b.capacity + muldiv(b.patience, b.count, b.period) + 1
+  local back = muldiv(patience, b.count, b.period)
+  return b.capacity + math.min(back, 1000000000) + 1
 end
 
 -- Returns how many units of the cost a refund gives back. A call that gives up waiting, with delay left, gives back what
@@ -66,6 +73,7 @@ function algorithms.tb()
     end,
 
     open = function(b)
+      hear(b)
       local period, most = b.period, most_out(b)
       local passed = elapsed(b)
       if b.used > most then

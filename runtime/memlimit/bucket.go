@@ -51,9 +51,8 @@ func limitOf(c *ratelimit.Charge) limit {
 // never is the wait for what no wait can help.
 const never int64 = -1
 
-// at returns the bucket, of which b was kept, as it stands at the time now, which is not before that. A bucket that is
-// over its limit must be kept as it is returned, or nothing comes back until it would no longer be.
-func (b bucket) at(now int64, l *limit) (_ bucket, over bool) {
+// at returns the bucket, of which b was kept, as it stands at the time now, which is not before that.
+func (b bucket) at(now int64, l *limit) bucket {
 	switch l.algorithm {
 	case ratelimit.TokenBucket:
 		b = b.refilled(now, l)
@@ -64,14 +63,14 @@ func (b bucket) at(now int64, l *limit) (_ bucket, over bool) {
 	case ratelimit.SlidingWindow:
 		b = b.slid(now, l)
 	case ratelimit.LeakyBucket:
-		b, over = b.drained(now, l)
+		b = b.drained(now, l)
 	case ratelimit.Concurrency:
 		b.used = b.detail.leases.at(now)
 	}
 	if b.used <= 0 {
-		return bucket{mark: now, detail: b.detail}, false
+		return bucket{mark: now, detail: b.detail}
 	}
-	return b, over
+	return b
 }
 
 // charged returns the bucket with what an admitted charge takes.

@@ -5,22 +5,19 @@ package memlimit
 // part what was added for that, in 1/count of a microsecond. With another limit the bucket drains at the same time as
 // before, and holds what drains until then.
 
-// drained returns a leaky bucket as a token bucket that was refilled until now, and whether it would hold more than it
-// can, since its capacity was lowered; it then holds as much as it can.
-func (b bucket) drained(now int64, l *limit) (_ bucket, over bool) {
+// drained returns a leaky bucket as a token bucket that was refilled until now. It may hold more than its capacity: calls
+// wait for their turns, or the capacity was lowered.
+func (b bucket) drained(now int64, l *limit) bucket {
 	due := b.mark - now
 	if due <= 0 {
-		return bucket{}, false
+		return bucket{}
 	}
 	used, rest := muldiv(due, l.count, l.period)
 	part := min(b.part, l.count-1) - rest // the count may have become lower
 	if part < 0 {
 		used, part = used+1, part+l.period
 	}
-	if most := l.most(); used > most {
-		return bucket{used: most, mark: now}, true
-	}
-	return bucket{used: used, mark: now, part: part}, false
+	return bucket{used: used, mark: now, part: part}
 }
 
 // arrival is the way back from drained.

@@ -36,7 +36,6 @@ type visit struct {
 	start, end int // of the bucket's name in the names of the call
 	limit      limit
 	index      int32  // of the entry, or -1 if there is none
-	over       bool   // see bucket.at
 	bucket     bucket // as it stands at the time of the call
 	retry      int64  // see bucket.decide
 	delay      int64  // see bucket.decide
@@ -54,7 +53,7 @@ func (v *visit) open(names []byte, now int64) {
 	v.index = i
 	// An expired entry that has not been swept is as new whatever the limit is now. In Redis it would be gone.
 	if e := &v.shard.entries[i]; now < e.expires {
-		v.bucket, v.over = e.bucket.at(now, &v.limit)
+		v.bucket = e.bucket.at(now, &v.limit)
 	}
 }
 

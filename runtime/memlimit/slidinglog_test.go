@@ -164,7 +164,7 @@ func TestSlidingLogOfAHighCountIsBounded(t *testing.T) {
 	now := int64(1)
 	for range 3_000_000 {
 		if b.detail != nil {
-			b, _ = b.at(now, &l)
+			b = b.at(now, &l)
 		}
 		b = b.logged(1, now, &l)
 		now += l.period / 2_000_000

@@ -103,7 +103,7 @@ func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []
 		switch {
 		case take && v.index < 0:
 			missing = true
-		case take, refused && v.over:
+		case take:
 			v.save(now)
 		case refused:
 			v.extend(now)
@@ -156,6 +156,7 @@ func (s *Store) Refund(ctx context.Context, charges []ratelimit.Charge) error {
 		if v.charge.Cost == 0 {
 			continue
 		}
+		v.limit.patience = longest
 		v.open(names, now)
 		if !v.refund(now) {
 			lost = v.charge

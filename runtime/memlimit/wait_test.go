@@ -105,8 +105,7 @@ func TestDebtBeyondTheWaitIsNotBelieved(t *testing.T) {
 		reset, impatientLeft time.Duration // ResetAfter
 	}{
 		{fivePerSecond["greedy token bucket"], 400 * ms, 200 * ms, 1400 * ms, 200 * ms}, // 1 + 6 units, and 1
-		{fivePerSecond["leaky bucket"], 400 * ms, 200 * ms, 1400 * ms, 200 * ms},
-		{interval, 2 * time.Second, time.Second, 3 * time.Second, time.Second}, // 5 + 10 units, and 5
+		{interval, 2 * time.Second, time.Second, 3 * time.Second, time.Second},          // 5 + 10 units, and 5
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			store := New()

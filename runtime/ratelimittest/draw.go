@@ -125,6 +125,22 @@ func drawWait(rt *rapid.T, l ratelimit.Limit) time.Duration {
 	}
 }
 
+// drawOtherWait draws how long a call waits, often not as long as others of its bucket.
+func drawOtherWait(rt *rapid.T, c ratelimit.Charge) time.Duration {
+	wait := c.Wait
+	switch c.Limit.Algorithm {
+	case ratelimit.TokenBucket, ratelimit.LeakyBucket:
+		if rapid.Bool().Draw(rt, "as the others") {
+			return wait
+		}
+		c.Wait = drawWait(rt, c.Limit)
+		if ratelimit.CheckCharges([]ratelimit.Charge{c}) == nil {
+			return c.Wait
+		}
+	}
+	return wait
+}
+
 // drawPause draws a time to the next call, preferably one at which something happens.
 func (p *player) drawPause(rt *rapid.T) time.Duration {
 	period := rapid.SampledFrom(p.offers).Draw(rt, "limit of the pause").Limit.Period
@@ -183,6 +199,7 @@ func (p *player) drawCharges(rt *rapid.T, do string) []ratelimit.Charge {
 			continue
 		}
 		c := rapid.SampledFrom(offers).Draw(rt, "limit")
+		c.Wait = drawOtherWait(rt, c)
 		c.Key, c.Name = []byte(n[0]), n[1]
 		c = p.asForgotten(c)
 		if forSlots(c) {

@@ -94,23 +94,21 @@ func changedLeakyBuckets() []testCase {
 			},
 		},
 		{
-			// D07: a bucket that holds more than its capacity is full
+			// D07: a bucket that holds more than its capacity drains at the same time as before
 			name:  "leaky bucket: burst lowered below what it holds",
 			limit: leak(10, 10*s, 0),
 			steps: []step{
 				take(0, 10).allowed(0, 10*s),
 				change(leak(10, 10*s, 2)),
-				peek(0, 1).refused(0, s, 2*s),
-				take(0, 0).allowed(0, 2*s),
+				peek(0, 1).refused(0, 9*s, 10*s),
+				take(0, 0).allowed(0, 10*s),
+				take(0, 1).refused(0, 9*s, 10*s),
+				take(0, 3).never(0, 10*s),
 				change(leak(10, 10*s, 0)),
-				peek(0, 1).refused(0, s, 10*s), // looking has changed nothing
+				peek(0, 1).refused(0, s, 10*s), // what was refused has changed nothing
 				change(leak(10, 10*s, 2)),
-				take(0, 3).never(0, 2*s), // from here on it is just full
-				change(leak(10, 10*s, 0)),
-				peek(0, 1).allowed(8, 2*s),
-				change(leak(10, 10*s, 2)),
-				take(s-us, 1).refused(0, us, s+us),
-				take(s, 1).allowed(0, 2*s),
+				take(9*s-us, 1).refused(0, us, s+us),
+				take(9*s, 1).allowed(0, 2*s),
 			},
 		},
 		{
@@ -138,10 +136,21 @@ func changedLeakyBuckets() []testCase {
 	}
 }
 
-// setBackLeakyBuckets are the answers when the clock is set back, which looks like calls that filled the bucket: those of
-// a token bucket if it was full, and its own if it was not.
+// setBackLeakyBuckets are the answers when the clock is set back, which looks like calls that filled the bucket: it drains
+// when it would have.
 func setBackLeakyBuckets() []testCase {
-	return append(asLeakyBuckets(setBack()), []testCase{
+	return []testCase{
+		{
+			// R37
+			name:  "leaky bucket and a clock set back by an hour",
+			limit: leak(1, s, 5),
+			steps: []step{
+				take(2*h, 5).allowed(0, 5*s),
+				take(h, 1).refused(0, h+s, h+5*s),
+				take(2*h+s-us, 1).refused(0, us, 4*s+us),
+				take(2*h+s, 1).allowed(0, 5*s),
+			},
+		},
 		{
 			name:  "leaky bucket and a clock set back by a little",
 			limit: leak(1, s, 5),
@@ -149,8 +158,9 @@ func setBackLeakyBuckets() []testCase {
 				take(2*h, 2).allowed(3, 2*s),
 				take(2*h-s, 1).allowed(1, 4*s),
 				take(2*h-s, 1).allowed(0, 5*s),
-				take(2*h-2*s, 1).refused(0, s, 5*s),
-				take(2*h-s, 1).allowed(0, 5*s),
+				take(2*h-2*s, 1).refused(0, 2*s, 6*s),
+				take(2*h-s, 1).refused(0, s, 5*s),
+				take(2*h, 1).allowed(0, 5*s),
 			},
 		},
 		{
@@ -159,8 +169,19 @@ func setBackLeakyBuckets() []testCase {
 			steps: []step{
 				take(2*h, 5).allowed(0, 5*s),
 				refund(h, 2),
-				take(h, 2).allowed(0, 5*s),
+				take(h, 2).refused(0, h, h+3*s),
+				take(2*h, 2).allowed(0, 5*s),
 			},
 		},
-	}...)
+		{
+			name:  "leaky bucket and a clock set back by sixty years: more units than any limit has",
+			limit: leak(1_000_000, s, 1),
+			steps: []step{
+				take(525_600*h, 1).allowed(0, us),
+				take(0, 1).refused(0, 525_600*h+us, 525_600*h+us),
+				change(leak(999_999_999, 87600*h, 1)),
+				peek(0, 1).refused(0, 525_600*h+us, 525_600*h+us),
+			},
+		},
+	}
 }

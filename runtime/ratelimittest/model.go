@@ -39,6 +39,13 @@ func (m *model) open(c ratelimit.Charge) standing {
 	return standings[c.Limit.Algorithm](b.state, c, m.now)
 }
 
+// openAll is open with all that was charged in advance, also by those who wait for longer than this charge: whoever does
+// not take keeps their turns.
+func (m *model) openAll(c ratelimit.Charge) standing {
+	c.Wait = longestWait
+	return m.open(c)
+}
+
 // look returns how a bucket stands.
 func (m *model) look(b standing, c ratelimit.Charge) ratelimit.Result {
 	return ratelimit.Result{Limit: c.Limit.Capacity(), Remaining: max(0, b.left()), ResetAfter: micros(b.reset()), At: micros(m.now)}
@@ -96,7 +103,7 @@ func (m *model) refuse(charges []ratelimit.Charge, results []ratelimit.Result) {
 		if known, ok := m.buckets[nameOf(c)]; !ok || m.now >= known.full {
 			continue
 		}
-		if b := m.open(c); b.ahead() {
+		if b := m.openAll(c); b.ahead() {
 			m.save(b, c)
 		} else {
 			m.extend(c, m.now+results[i].ResetAfter.Microseconds())
@@ -118,7 +125,7 @@ func (m *model) refund(charges []ratelimit.Charge) (lost bool) {
 		if c.Cost == 0 {
 			continue
 		}
-		b := m.open(c)
+		b := m.openAll(c)
 		if w, ok := b.(*leased); ok && w.holds() == 0 {
 			lost = true
 			continue
@@ -143,6 +150,7 @@ func (m *model) behind(b standing, c ratelimit.Charge) int64 {
 	if c.Delay == 0 {
 		return 0
 	}
+	c.Wait = longestWait
 	then := standings[c.Limit.Algorithm](b.remember(), c, m.now+c.Delay.Microseconds())
 	return max(0, -then.left())
 }

@@ -2,6 +2,7 @@ package ratelimittest
 
 import (
 	"math/big"
+	"time"
 
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
@@ -63,6 +64,11 @@ func tokenBucket(b state, c ratelimit.Charge, now int64) standing {
 	}}
 }
 
+const (
+	longestWait = 87600 * time.Hour // that a charge may have
+	maxDebt     = 1_000_000_000     // units that can be charged in advance
+)
+
 // debt returns how many units more than its capacity can be out of a bucket: what comes back while callers wait, and
 // what was on its way back before.
 func debt(c ratelimit.Charge) int64 {
@@ -71,9 +77,9 @@ func debt(c ratelimit.Charge) int64 {
 	case wait == 0:
 		return 0
 	case c.Limit.Refill == ratelimit.Interval:
-		return (wait/period + 1) * count
+		return min(wait/period*count, maxDebt) + count
 	}
-	return floor(product(rat(wait, 1), rat(count, period))) + 1
+	return min(floor(product(rat(wait, 1), rat(count, period))), maxDebt) + 1
 }
 
 // fixedWindow: used units were taken in the window that starts at mark.
@@ -92,16 +98,12 @@ type leaking struct {
 	due    *big.Rat // the theoretical arrival time, from now on
 	charge ratelimit.Charge
 	now    int64
-	over   bool
 }
 
 // leakyBucket: mark is the theoretical arrival time, rounded up, and part what was added for that, in 1/count.
 func leakyBucket(b state, c ratelimit.Charge, now int64) standing {
 	w := &leaking{charge: c, now: now}
 	w.due = most(new(big.Rat), minus(rat(b.mark-now, 1), rat(min(b.part, c.Limit.Count-1), c.Limit.Count)))
-	if full := w.takes(c.Limit.Capacity() + debt(c)); w.due.Cmp(full) > 0 {
-		w.due, w.over = full, true
-	}
 	return w
 }
 
@@ -123,7 +125,7 @@ func (w *leaking) retry() int64      { return ceil(w.after(w.charge.Cost)) }
 func (w *leaking) reset() int64      { return ceil(w.due) }
 func (w *leaking) take()             { w.due = sum(w.due, w.takes(w.charge.Cost)) }
 func (w *leaking) refund(n, _ int64) { w.due = most(new(big.Rat), minus(w.due, w.takes(n))) }
-func (w *leaking) ahead() bool       { return w.over }
+func (w *leaking) ahead() bool       { return false }
 
 func (w *leaking) remember() state {
 	up := ceil(w.due)

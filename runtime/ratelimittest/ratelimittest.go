@@ -7,14 +7,14 @@
 //   - Waiting for RetryAfter, with nobody else about, is always enough, and one microsecond less never is. A call that
 //     would wait for its turn is allowed then, and has to wait for as long as it would.
 //   - A call that waits for its turn is charged at once, in advance of what comes back. One that gives up gives back
-//     what nobody waits behind, so that all others keep their turns.
+//     what nobody waits behind, so that all others keep their turns. A call with a shorter Wait does not go before them
+//     in a leaky bucket. In a token bucket it may: there it takes a debt that is beyond its own Wait for a capacity that
+//     was lowered.
 //   - The charges of a call are decided at one instant, and are charged all or not at all.
-//   - A refused call changes nothing. Nor does Peek, nor a charge of cost 0. One exception: a leaky bucket whose capacity
-//     was lowered, and that holds more than it and what calls with this Wait can have added, holds just that after a
-//     refused call.
-//   - A bucket keeps what was used and no configuration. A changed limit holds from the next call on; an empty bucket
-//     that was made smaller is just empty. A leaky bucket keeps the time at which it will have drained, and a lease that at
-//     which it ends. A bucket is forgotten when it is as new by the limit that it was last charged with, or last refused
+//   - A refused call changes nothing. Nor does Peek, nor a charge of cost 0.
+//   - A bucket keeps what was used and no configuration. A changed limit holds from the next call on; an empty
+//     token bucket that was made smaller is just empty. A leaky bucket keeps the time at which it will have drained, also
+//     if it holds more than its capacity until then, and a lease that at which it ends. A bucket is forgotten when it is as new by the limit that it was last charged with, or last refused
 //     by if that takes longer.
 //   - A sliding log counts all that was taken in the last period, of calls of the same microsecond too. What no longer
 //     counts is dropped by the next call that changes the log, and by no other. Above a count of 1,000,000 what is taken in
@@ -67,7 +67,7 @@ func run(t *testing.T, newStore func(t *testing.T, test Test), o order) {
 	groups := [][]testCase{
 		tokenBuckets(), fixedWindows(), slidingLogs(), slidingWindows(), leakyBuckets(), concurrencyLimits(),
 		changedLimits(), changedSlidingLogs(), changedSlidingWindows(), changedLeakyBuckets(), changedLeases(),
-		refunds(), waiting(), asLeakyBuckets(waiting()),
+		refunds(), waiting(), asLeakyBuckets(waiting()), mixedWaits(),
 	}
 	for _, group := range groups {
 		for _, c := range group {
@@ -85,8 +85,8 @@ func run(t *testing.T, newStore func(t *testing.T, test Test), o order) {
 // RunSetBack tests a Store whose clock can be set back, as a server's can, besides what [Run] tests: the test calls
 // advance with negative durations too. Time that lies in the future then counts as now, so that a clock that was set
 // back locks nobody out, and gives nobody anything. Of a leaky bucket, whose time always does, a clock that was set back
-// is calls that filled it: it locks nobody out for longer than a full one. A lease lasts longer by as much as the clock
-// was set back. Here a refused call does change something: it takes what lies in the future to the present.
+// is calls that filled it: it drains later by as much, and locks nobody out for longer than the step. A lease lasts longer
+// by as much, too. Here a refused call does change something: it takes what lies in the future to the present.
 func RunSetBack(t *testing.T, newStore func(t *testing.T, test Test)) {
 	runSetBack(t, newStore, atOnce)
 }

@@ -12,7 +12,7 @@ type standing interface {
 	take()                 // takes the units of the charge
 	refund(n, taken int64) // gives n units of the charge back, which were taken at a time, now or before
 	remember() state
-	ahead() bool // whether its state lies, or seems to lie, in the future, from where a refused call takes it to the present
+	ahead() bool // whether its state lies in the future, from where a refused call takes it to the present
 }
 
 // state is what is remembered of a bucket: of most kinds three numbers, of which the functions below say what they are.

@@ -174,22 +174,6 @@ func waiting() []testCase {
 			},
 		},
 		{
-			name:  "waiting: no debt is believed that nobody could have made",
-			limit: burst(1, s, 2),
-			steps: []step{
-				waits(10 * s),
-				take(0, 2).allowed(0, 2*s),
-				take(0, 2).delayed(2*s, 4*s),
-				take(0, 2).delayed(4*s, 6*s),
-				waits(0),
-				peek(0, 1).refused(0, s, 2*s),
-				waits(s),
-				peek(0, 1).refused(0, 2*s, 4*s), // a second, and the unit that may have been on its way
-				waits(10 * s),
-				peek(0, 1).delayed(5*s, 6*s),
-			},
-		},
-		{
 			name:  "waiting at an interval: all of a period have their turn at its end",
 			limit: interval(2, 10*s, 2),
 			steps: []step{
@@ -259,14 +243,28 @@ func waitingSetBack() []testCase {
 			},
 		},
 		{
+			name:  "mixed waits and a clock set back: a refused call keeps the turns of those who wait for longer",
+			limit: burst(1, s, 1),
+			steps: []step{
+				waits(10 * s),
+				take(2*h, 1).allowed(0, s),
+				take(2*h, 1).delayed(s, 2*s),
+				take(2*h, 1).delayed(2*s, 3*s),
+				waits(0),
+				take(h, 1).refused(0, s, s),
+				waits(10 * s),
+				take(h, 1).delayed(3*s, 4*s),
+			},
+		},
+		{
 			// R37
 			name:  "waiting in a leaky bucket, and a clock set back by an hour",
 			limit: leak(1, s, 1),
 			steps: []step{
 				waits(2 * s),
 				take(2*h, 1).allowed(0, s),
-				take(h, 1).refused(0, 2*s, 4*s), // as if as many waited as ever do
-				take(h+2*s, 1).delayed(2*s, 3*s),
+				take(h, 1).refused(0, h-s, h+s),
+				take(2*h-s, 1).delayed(2*s, 3*s),
 			},
 		},
 	}

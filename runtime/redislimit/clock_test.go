@@ -3,7 +3,6 @@ package redislimit_test
 import (
 	"context"
 	"fmt"
-	"math/big"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -159,11 +158,6 @@ func (w *watched) Take(ctx context.Context, charges []ratelimit.Charge, results 
 	}
 	after := w.contents()
 	if refused {
-		for _, c := range charges {
-			if key := keyOf(c); overfull(c, before[key].text, w.server.now) {
-				before[key] = after[key]
-			}
-		}
 		w.same(before, after)
 	}
 	w.bounds(after)
@@ -204,19 +198,6 @@ func (w *watched) Reset(ctx context.Context, charges []ratelimit.Charge) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.Store.Reset(ctx, charges)
-}
-
-// overfull reports whether a text is that of a leaky bucket that holds more than its capacity, which was lowered. A
-// refused call makes it one that is just full.
-func overfull(c ratelimit.Charge, text string, now time.Time) bool {
-	if c.Limit.Algorithm != ratelimit.LeakyBucket || text == "" {
-		return false
-	}
-	var due, part int64
-	_, _ = fmt.Sscan(text, &due, &part) // there may be no part
-	drains := new(big.Rat).Sub(big.NewRat(due-now.UnixMicro(), 1), big.NewRat(min(part, c.Limit.Count-1), c.Limit.Count))
-	full := new(big.Rat).Mul(big.NewRat(c.Limit.Capacity(), 1), big.NewRat(c.Limit.Period.Microseconds(), c.Limit.Count))
-	return drains.Cmp(full) > 0
 }
 
 type content struct {

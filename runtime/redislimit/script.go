@@ -121,8 +121,9 @@ func isReply(err error) bool {
 const (
 	answerInts = 3  // of one charge in the reply of a decision: retry, remaining, reset
 	never      = -1 // as retry; below it -1 - the delay of an allowed call
-	// maxWait is above any wait of a valid limit, which is at most 130 years. It fits into a Duration.
-	maxWait = 200 * 365 * 24 * time.Hour / time.Microsecond
+	// maxWait is above any wait: a valid limit takes 130 years at most, and more only if a clock was set back by decades,
+	// which a leaky bucket waits for. It fits into a Duration.
+	maxWait = 1 << 53 // microseconds
 	// maxTime is above any time that the scripts know, see lua/arithmetic.lua. It fits into a Duration.
 	maxTime = 1 << 53 // microseconds since 1970
 )
@@ -144,7 +145,7 @@ func readResults(reply any, charges []ratelimit.Charge, results []ratelimit.Resu
 		var answer [answerInts]int64
 		for j := range answer {
 			n, ok := values[i*answerInts+j].(int64)
-			if !ok || n < lowest[j] || n > int64(maxWait) {
+			if !ok || n < lowest[j] || n > maxWait {
 				return fmt.Errorf("unexpected reply %.100q: want integers of a decision", fmt.Sprint(reply))
 			}
 			answer[j] = n
