@@ -23,7 +23,8 @@ type Charge struct {
 
 	// Wait is the longest that the caller would wait for its turn, in whole microseconds; 0 is not at all. It is for a
 	// [TokenBucket] or [LeakyBucket], which is then charged in advance by up to what comes back to it in that time. All
-	// charges of a bucket should have the same Wait: no more debt than a call with this Wait could have made is believed.
+	// charges of a token bucket should have the same Wait: one with a shorter Wait takes debt beyond its own for a capacity
+	// that was lowered, and may go before those who wait.
 	Wait time.Duration
 	// Taken is for Refund: the [Result.At] of the Take whose units are given back, so that nothing is given back to a
 	// later window, or in place of what was taken since; 0 is just now. A [TokenBucket] and a [LeakyBucket] do without.
