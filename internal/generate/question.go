@@ -101,16 +101,27 @@ func (w *lowering) hole() *jen.Statement {
 	h, _ := holeOf(t)
 	var value *jen.Statement
 	switch {
-	case h.param == "" && isNilable(t):
-		pl := w.place(w.node)
-		w.requireNotNil(pl)
-		value = pl.code
+	case h.method != "":
+		value = w.receiver(h.method)
 	case h.param == "" || w.info.Types[w.node].Value != nil && isUntyped(t):
 		value = w.value(w.node)
 	default:
 		value = w.convert(h.param, ast.Unparen(w.node))
 	}
 	return jen.Qual(runtimePath, h.constructor).Call(value)
+}
+
+// receiver returns the code of the expression as a value whose method the runtime calls. It may be that of an embedded field.
+func (w *lowering) receiver(method string) *jen.Statement {
+	t := w.typ(w.node)
+	_, index, _ := types.LookupFieldOrMethod(t, true, nil, method)
+	r := route{t, index}
+	if !r.mayBeNil() {
+		return w.value(w.node)
+	}
+	pl := w.place(w.node)
+	w.requireRoute(pl, r)
+	return pl.code
 }
 
 // convert returns the code of an expression as a value of a predeclared type.
