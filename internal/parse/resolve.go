@@ -129,7 +129,10 @@ func (d *declaration) resolveMethod(m *method) *Method {
 		case l.Exempt:
 			resolved.Exempt = true
 		default:
-			resolved.Limits = append(resolved.Limits, &Limit{Annotation: l.Annotation, Pos: l.pos, Default: !onMethod, obstacles: l.obstacles})
+			limit := &Limit{Annotation: l.Annotation, Pos: l.pos, Default: !onMethod, obstacles: l.obstacles}
+			if m.Exported() || m.Pkg().Path() == d.checked.types.Path() || !limit.MeansAll() {
+				resolved.Limits = append(resolved.Limits, limit)
+			}
 		}
 	}
 	return resolved
