@@ -97,6 +97,14 @@ func mayBeInteger(t types.Type) bool {
 	})
 }
 
+// mayOverflow reports whether values of type t are unsigned, and some of them too large for an int64.
+func mayOverflow(t types.Type) bool {
+	return basicInfo(t)&types.IsUnsigned != 0 && slices.ContainsFunc(termsOf(t), func(term types.Type) bool {
+		basic, ok := term.(*types.Basic)
+		return ok && slices.Contains([]types.BasicKind{types.Uint, types.Uint64, types.Uintptr}, basic.Kind())
+	})
+}
+
 // termsOf returns the underlying types that a value of type t may have.
 func termsOf(t types.Type) []types.Type {
 	switch t := types.Unalias(t).(type) {

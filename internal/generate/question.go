@@ -138,13 +138,13 @@ func (w *lowering) convert(name string, e ast.Expr) *jen.Statement {
 // cost returns the cost of a call. It is 1, as that of other calls, where a pointer on the path is nil.
 func (m *method) cost(q *question, a ask, p *printer, taken scope) *jen.Statement {
 	w := m.lowering(a, p, taken)
-	value := w.convert("int64", w.node)
+	value := w.units()
 	if len(w.steps) == 0 && len(a.limits) == 1 {
 		return value
 	}
 	name := taken.pick("cost")
 	w = m.lowering(a, p, taken)
-	value = w.convert("int64", w.node)
+	value = w.units()
 	if len(w.steps) == 0 {
 		q.before = append(q.before, jen.Id(name).Op(":=").Add(value))
 		return jen.Id(name)
@@ -152,6 +152,16 @@ func (m *method) cost(q *question, a ask, p *printer, taken scope) *jen.Statemen
 	q.before = append(q.before, jen.Id(name).Op(":=").Add(p.predeclared("int64")).Call(jen.Lit(1)))
 	q.before = append(q.before, nested(w.steps, jen.Id(name).Op("=").Add(value))...)
 	return jen.Id(name)
+}
+
+// units returns the expression as a cost. One that is too large for it becomes the largest, and not a negative one. Where the
+// target has a min of its own it does, which the runtime refuses.
+func (w *lowering) units() *jen.Statement {
+	if !mayOverflow(w.typ(w.node)) || w.info.Types[w.node].Value != nil || w.p.hidden("min") {
+		return w.convert("int64", w.node)
+	}
+	largest := jen.Lit(1).Op("<<").Lit(63).Op("-").Lit(1)
+	return w.p.predeclared("int64").Call(w.p.predeclared("min").Call(w.convert("uint64", w.node), largest))
 }
 
 // skip returns the condition under which limits are not asked. It is false where a pointer on the path is nil.
