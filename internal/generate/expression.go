@@ -80,7 +80,7 @@ func (b *builder) expression(m *method, l *parse.Limit, attr string, source *ann
 	var mistake types.Error
 	switch {
 	case errors.As(err, &mistake):
-		c.refuse(mistake.Pos, strings.ReplaceAll(mistake.Msg, "\n\t", " "))
+		c.refuse(mistake.Pos, c.undefined(strings.ReplaceAll(mistake.Msg, "\n\t", " ")))
 		return nil
 	case err != nil:
 		c.refuse(node.Pos(), err.Error())
@@ -181,7 +181,7 @@ func (c *expressionCheck) checkNames(node ast.Expr, scope *types.Scope) bool {
 		case *ast.Ident:
 			switch {
 			case strings.HasPrefix(n.Name, "$") && scope.Lookup(n.Name) == nil:
-				c.refuse(n.Pos(), fmt.Sprintf("undefined: %s, want %s", n.Name, paramRange(sig.Params().Len())))
+				c.refuse(n.Pos(), fmt.Sprintf("undefined: %s, want %s", n.Name, numberRange("$", sig.Params().Len(), "parameters")))
 				ok = false
 			case c.attr == "refund" && n.Name == "err" && hidden >= 0:
 				c.refuse(n.Pos(), fmt.Sprintf("err is a parameter and not the error result: want $%d or ret%d", hidden, last))
@@ -203,14 +203,15 @@ func hiddenError(sig *types.Signature) int {
 	return slices.Index(names(sig.Params()), "err")
 }
 
-func paramRange(n int) string {
+// numberRange returns the names of n parameters or results by their numbers.
+func numberRange(prefix string, n int, what string) string {
 	switch n {
 	case 0:
-		return "none, there are no parameters"
+		return "none, there are no " + what
 	case 1:
-		return "$0"
+		return prefix + "0"
 	}
-	return fmt.Sprintf("$0 to $%d", n-1)
+	return fmt.Sprintf("%[1]s0 to %[1]s%d", prefix, n-1)
 }
 
 // checkSyntax reports what an expression of a directive must not hold: what changes something, may panic for other reasons
