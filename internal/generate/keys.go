@@ -3,7 +3,6 @@ package generate
 import (
 	"fmt"
 	"go/token"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -102,14 +101,6 @@ func identityWords(l *parse.Limit) string {
 	return text
 }
 
-// relativeTo returns a position in words, its file as seen from the folder of another position's.
-func relativeTo(here, there token.Position) string {
-	if name, err := filepath.Rel(filepath.Dir(here.Filename), there.Filename); err == nil {
-		there.Filename = filepath.ToSlash(name)
-	}
-	return there.String()
-}
-
 // compare compares the first use of a key with the others.
 func compare(uses []keyUse) parse.Diagnostics {
 	var found parse.Diagnostics
@@ -119,7 +110,7 @@ func compare(uses []keyUse) parse.Diagnostics {
 			message = fmt.Sprintf("default key %q is also that of a method in %s: want key=", here.key, there.pkg)
 		} else {
 			message = fmt.Sprintf("key %q is for %s here, for %s at %s: want equal limits, or another key",
-				here.key, here.limits, there.limits, relativeTo(here.pos, there.pos))
+				here.key, here.limits, there.limits, parse.Where(there.pos, here.pos))
 		}
 		found = append(found, parse.Diagnostic{Pos: here.pos, Message: message})
 	}
@@ -139,7 +130,7 @@ func compareBuckets(uses []keyUse) parse.Diagnostics {
 	report := func(here, there keyUse) {
 		found = append(found, parse.Diagnostic{Pos: here.pos, Message: fmt.Sprintf(
 			"key %q is for %s here, and %q, which shares its buckets for equal values, for %s at %s: want equal limits, or another literal text in one of them",
-			here.key, here.limits, there.key, there.limits, relativeTo(here.pos, there.pos))})
+			here.key, here.limits, there.key, there.limits, parse.Where(there.pos, here.pos))})
 	}
 	first := uses[0]
 	for _, use := range uses[1:] {
