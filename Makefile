@@ -34,6 +34,10 @@ soak: redis ## a million random calls to the stores, in lock step with a model (
 	@RAPID_CHECKS=$$(( $(or $(SOAK),1) * 1000 )) go test -count=1 -timeout=24h -v -run='Conformance|ClockSetBack|Cluster/conformance' \
 		./runtime/memlimit ./runtime/redislimit | grep -E 'random calls|^(ok|FAIL|---|panic)'
 
+.PHONY: fuzz
+fuzz: ## random directives on random interfaces for a minute; FUZZ=10m for ten
+	@go test ./generated_test -run='^$$' -fuzz=FuzzInterfaces -fuzztime=$(or $(FUZZ),1m) -fuzzminimizetime=10x
+
 .PHONY: lint
 lint: ## golangci-lint with .golangci.yml
 	@$(call in,$(TESTED),$(LINT) run ./...)

@@ -25,27 +25,33 @@ func TestElsewhere(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			pkgs := load(t, parse.Config{Into: filepath.Join(name, "elsewhere", name)}, "./"+name)
-			sources := map[*parse.File][]byte{}
-			for _, pkg := range pkgs {
-				for _, f := range pkg.Files {
-					source, err := generate.File(f)
-					var mistakes parse.Diagnostics
-					if errors.As(err, &mistakes) {
-						for _, mistake := range mistakes {
-							if !strings.Contains(mistake.Message, "or no -into") {
-								t.Error(mistake)
-							}
-						}
-						continue
-					}
-					sources[f] = source
-				}
-			}
+			sources := generateElsewhere(t, parse.Config{Into: filepath.Join(name, "elsewhere", name)}, "./"+name)
 			for f := range sources {
 				verify(t, f.Target(), sources)
 				break
 			}
 		})
 	}
+}
+
+// generateElsewhere generates what it can for another package.
+func generateElsewhere(t *testing.T, cfg parse.Config, pattern string) map[*parse.File][]byte {
+	t.Helper()
+	sources := map[*parse.File][]byte{}
+	for _, pkg := range load(t, cfg, pattern) {
+		for _, f := range pkg.Files {
+			source, err := generate.File(f)
+			var mistakes parse.Diagnostics
+			if errors.As(err, &mistakes) {
+				for _, mistake := range mistakes {
+					if !strings.Contains(mistake.Message, "or no -into") {
+						t.Error(mistake)
+					}
+				}
+				continue
+			}
+			sources[f] = source
+		}
+	}
+	return sources
 }

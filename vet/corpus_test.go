@@ -33,10 +33,10 @@ users.go:5:6: key: {tenant()}: base.tenant is not exported, but the decorator of
 	"fallback_of_other_package": `
 app.go:11:31: fallback=private: is private to example.com/app/base: want a function or another method
 app.go:9:6: fallback=cached: base.cached is not exported, but the decorator of app.App needs it: want what can be written there, or Get in App with a line of its own (base/base.go:6:31)
-base/base.go:10:31: fallback=local: no function of base and no method of Base`,
+base/base.go:10:31: fallback=local: no function of base and no method of Base: want the name of one`,
 	"fallback_of_the_tests": `
 users.go:6:31: fallback=fake: is a function of the tests: want it in a file that is no test
-users.go:6:31: fallback=fake: no function of app and no method of Users`,
+users.go:6:31: fallback=fake: no function of app and no method of Users: want the name of one`,
 }
 
 // TestSaysWhatGenerateSays runs the analyzer over everything that must not generate, and compares what it says, together

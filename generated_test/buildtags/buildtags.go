@@ -1,4 +1,3 @@
-// Package buildtags has a limited interface in a file with a build constraint, and another under a file name that is one.
+// Package buildtags has a limited interface in a file with a build constraint, another under a file name that is one, and
+// types that differ between systems.
 package buildtags
-
-type Handle int

@@ -19,6 +19,6 @@ func (d *dialer) Dial(h buildtags.Handle) error {
 func TestDialer(t *testing.T) {
 	var next dialer
 	d := buildtags.NewRateLimitedDialer(&next, limittest.Limiter(t))
-	limittest.Admits(t, 2, "buildtags.Dialer.Dial", func() error { return d.Dial(3) })
+	limittest.Admits(t, 2, "buildtags.Dialer.Dial", func() error { return d.Dial(buildtags.DefaultHandle()) })
 	next.Want(t, 2, "Dial", buildtags.Handle(3))
 }

@@ -19,6 +19,7 @@ func (uploads) Large(context.Context) error  { return nil }
 func (uploads) Batch(context.Context) error  { return nil }
 func (uploads) Status(context.Context) error { return nil }
 
+// U01
 func TestBuckets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := burst.NewRateLimitedUploads(uploads{}, limittest.Limiter(t))

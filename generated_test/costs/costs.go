@@ -29,6 +29,7 @@ type Export interface {
 	//ratelimit:count=9 time=1d cost={b.Size()} burst=5
 	Batch(ctx context.Context, b Batch) error
 	//ratelimit:count=5 time=1h cost={heavy}
+	//ratelimit:count=9 time=1d cost={heavy}
 	Constant(ctx context.Context) error
 	//ratelimit:count=5 time=1h cost={units} refill=interval skip={units > 5}
 	Named(ctx context.Context, units Units) error

@@ -69,12 +69,21 @@ func NewRateLimitedExport(next Export, limiter *ratelimit.Limiter) *RateLimitedE
 				CostArg: true,
 			},
 		),
-		constant: limiter.Guard("costs.Export.Constant", ratelimit.Rule{
-			Key:     "costs.Export.Constant",
-			Name:    "1h",
-			Limit:   ratelimit.Limit{Count: 5, Period: time.Hour},
-			CostArg: true,
-		}),
+		constant: limiter.Guard(
+			"costs.Export.Constant",
+			ratelimit.Rule{
+				Key:     "costs.Export.Constant",
+				Name:    "1h",
+				Limit:   ratelimit.Limit{Count: 5, Period: time.Hour},
+				CostArg: true,
+			},
+			ratelimit.Rule{
+				Key:     "costs.Export.Constant",
+				Name:    "1d",
+				Limit:   ratelimit.Limit{Count: 9, Period: 24 * time.Hour},
+				CostArg: true,
+			},
+		),
 		named: limiter.Guard("costs.Export.Named", ratelimit.Rule{
 			Key:     "costs.Export.Named",
 			Name:    "1h",
@@ -175,9 +184,11 @@ func (e *RateLimitedExport) Batch(ctx context.Context, b Batch) error {
 	return e.next.Batch(ctx, b)
 }
 
-// Constant calls [Export.Constant], at most 5 units per 1h, heavy a call (token bucket).
+// Constant calls [Export.Constant], within all of these limits:
+//   - at most 5 units per 1h, heavy a call (token bucket)
+//   - at most 9 units per 1d, heavy a call (token bucket)
 func (e *RateLimitedExport) Constant(ctx context.Context) error {
-	if err := e.constant.Allow(ctx, ratelimit.Cost("1h", heavy)); err != nil {
+	if err := e.constant.Allow(ctx, ratelimit.Cost("1h", heavy), ratelimit.Cost("1d", heavy)); err != nil {
 		return err
 	}
 	return e.next.Constant(ctx)

@@ -32,6 +32,7 @@ func (d *desk) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
+// U09
 func TestDesk(t *testing.T) {
 	var next desk
 	d := NewRateLimitedDesk(&next, limittest.Limiter(t))
@@ -54,6 +55,19 @@ func TestDesk(t *testing.T) {
 	if text.String() != strings.Repeat("desk", 4) || d.String() != "desk" {
 		t.Errorf("got %q and %q", text.String(), d)
 	}
+}
+
+type pipe struct{}
+
+func (pipe) Read(p []byte) (int, error)  { return len(p), nil }
+func (pipe) Write(p []byte) (int, error) { return len(p), nil }
+func (pipe) Close() error                { return nil }
+
+func TestMethodBroughtTwice(t *testing.T) {
+	p := NewRateLimitedPipe(pipe{}, limittest.Limiter(t))
+	limittest.Admits(t, 1, "embedded.Pipe.Read", func() error { _, err := p.Read(nil); return err })
+	limittest.Admits(t, 3, "embedded.Pipe.Write", func() error { _, err := p.Write(nil); return err })
+	limittest.Admits(t, 2, "embedded.Pipe.Close", p.Close)
 }
 
 type notFound struct{}

@@ -7,6 +7,26 @@ type drawer interface {
 	lock
 }
 
+// Pipe brings Close twice, with the same limit.
+type Pipe interface {
+	inlet
+	outlet
+}
+
+type inlet interface {
+	//ratelimit:count=1 time=1h
+	Read(p []byte) (int, error)
+	//ratelimit:count=2 time=1h
+	Close() error
+}
+
+type outlet interface {
+	//ratelimit:count=3 time=1h
+	Write(p []byte) (int, error)
+	//ratelimit:count=2 time=1h
+	Close() error
+}
+
 type lock interface {
 	//ratelimit:count=3 time=1h
 	Turn(times int) error

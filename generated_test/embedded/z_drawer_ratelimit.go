@@ -62,6 +62,167 @@ func (d *rateLimitedDrawer) Turn(times int) error {
 	return d.next.Turn(times)
 }
 
+// RateLimitedPipe decorates [Pipe] with the limits of its //ratelimit: directives. A call over its limit is not passed
+// on: it returns an error that matches [ratelimit.ErrLimited].
+type RateLimitedPipe struct {
+	next  Pipe
+	read  *ratelimit.Guard
+	close *ratelimit.Guard
+	write *ratelimit.Guard
+}
+
+// If this does not compile, Pipe has changed: run go generate again.
+var _ Pipe = (*RateLimitedPipe)(nil)
+
+// NewRateLimitedPipe returns a decorator of next that asks limiter before each limited call.
+func NewRateLimitedPipe(next Pipe, limiter *ratelimit.Limiter) *RateLimitedPipe {
+	return &RateLimitedPipe{
+		next: next,
+		read: limiter.Guard("embedded.Pipe.Read", ratelimit.Rule{
+			Key:   "embedded.Pipe.Read",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+		}),
+		close: limiter.Guard("embedded.Pipe.Close", ratelimit.Rule{
+			Key:   "embedded.Pipe.Close",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 2, Period: time.Hour},
+		}),
+		write: limiter.Guard("embedded.Pipe.Write", ratelimit.Rule{
+			Key:   "embedded.Pipe.Write",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 3, Period: time.Hour},
+		}),
+	}
+}
+
+// Unwrap returns the decorated [Pipe].
+func (r *RateLimitedPipe) Unwrap() Pipe {
+	return r.next
+}
+
+// Read calls [Pipe.Read], at most once per 1h (token bucket).
+func (r *RateLimitedPipe) Read(p []byte) (int, error) {
+	if err := r.read.Allow(context.Background()); err != nil {
+		return 0, err
+	}
+	return r.next.Read(p)
+}
+
+// Close calls [Pipe.Close], at most 2 times per 1h (token bucket).
+func (r *RateLimitedPipe) Close() error {
+	if err := r.close.Allow(context.Background()); err != nil {
+		return err
+	}
+	return r.next.Close()
+}
+
+// Write calls [Pipe.Write], at most 3 times per 1h (token bucket).
+func (r *RateLimitedPipe) Write(p []byte) (int, error) {
+	if err := r.write.Allow(context.Background()); err != nil {
+		return 0, err
+	}
+	return r.next.Write(p)
+}
+
+// rateLimitedInlet decorates [inlet] with the limits of its //ratelimit: directives. A call over its limit is not
+// passed on: it returns an error that matches [ratelimit.ErrLimited].
+type rateLimitedInlet struct {
+	next  inlet
+	read  *ratelimit.Guard
+	close *ratelimit.Guard
+}
+
+// If this does not compile, inlet has changed: run go generate again.
+var _ inlet = (*rateLimitedInlet)(nil)
+
+// newRateLimitedInlet returns a decorator of next that asks limiter before each limited call.
+func newRateLimitedInlet(next inlet, limiter *ratelimit.Limiter) *rateLimitedInlet {
+	return &rateLimitedInlet{
+		next: next,
+		read: limiter.Guard("embedded.inlet.Read", ratelimit.Rule{
+			Key:   "embedded.inlet.Read",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+		}),
+		close: limiter.Guard("embedded.inlet.Close", ratelimit.Rule{
+			Key:   "embedded.inlet.Close",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 2, Period: time.Hour},
+		}),
+	}
+}
+
+// Unwrap returns the decorated [inlet].
+func (i *rateLimitedInlet) Unwrap() inlet {
+	return i.next
+}
+
+// Read calls [inlet.Read], at most once per 1h (token bucket).
+func (i *rateLimitedInlet) Read(p []byte) (int, error) {
+	if err := i.read.Allow(context.Background()); err != nil {
+		return 0, err
+	}
+	return i.next.Read(p)
+}
+
+// Close calls [inlet.Close], at most 2 times per 1h (token bucket).
+func (i *rateLimitedInlet) Close() error {
+	if err := i.close.Allow(context.Background()); err != nil {
+		return err
+	}
+	return i.next.Close()
+}
+
+// rateLimitedOutlet decorates [outlet] with the limits of its //ratelimit: directives. A call over its limit is not
+// passed on: it returns an error that matches [ratelimit.ErrLimited].
+type rateLimitedOutlet struct {
+	next  outlet
+	write *ratelimit.Guard
+	close *ratelimit.Guard
+}
+
+// If this does not compile, outlet has changed: run go generate again.
+var _ outlet = (*rateLimitedOutlet)(nil)
+
+// newRateLimitedOutlet returns a decorator of next that asks limiter before each limited call.
+func newRateLimitedOutlet(next outlet, limiter *ratelimit.Limiter) *rateLimitedOutlet {
+	return &rateLimitedOutlet{
+		next: next,
+		write: limiter.Guard("embedded.outlet.Write", ratelimit.Rule{
+			Key:   "embedded.outlet.Write",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 3, Period: time.Hour},
+		}),
+		close: limiter.Guard("embedded.outlet.Close", ratelimit.Rule{
+			Key:   "embedded.outlet.Close",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 2, Period: time.Hour},
+		}),
+	}
+}
+
+// Unwrap returns the decorated [outlet].
+func (o *rateLimitedOutlet) Unwrap() outlet {
+	return o.next
+}
+
+// Write calls [outlet.Write], at most 3 times per 1h (token bucket).
+func (o *rateLimitedOutlet) Write(p []byte) (int, error) {
+	if err := o.write.Allow(context.Background()); err != nil {
+		return 0, err
+	}
+	return o.next.Write(p)
+}
+
+// Close calls [outlet.Close], at most 2 times per 1h (token bucket).
+func (o *rateLimitedOutlet) Close() error {
+	if err := o.close.Allow(context.Background()); err != nil {
+		return err
+	}
+	return o.next.Close()
+}
+
 // rateLimitedLock decorates [lock] with the limits of its //ratelimit: directives. A call over its limit is not passed
 // on: it returns an error that matches [ratelimit.ErrLimited].
 type rateLimitedLock struct {

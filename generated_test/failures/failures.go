@@ -4,15 +4,15 @@ package failures
 import "context"
 
 type Mail interface {
-	//ratelimit:key=mail count=2 time=1h fail=local
+	//ratelimit:key=outbox count=2 time=1h fail=local
 	Local(ctx context.Context) error
-	//ratelimit:key=mail count=2 time=1h fail=open
+	//ratelimit:key=outbox count=2 time=1h fail=open
 	Open(ctx context.Context) error
-	//ratelimit:key=mail count=2 time=1h fail=closed
+	//ratelimit:key=outbox count=2 time=1h fail=closed
 	Closed(ctx context.Context) error
 	// Default does what the limiter does.
 	//
-	//ratelimit:key=mail count=2 time=1h
+	//ratelimit:key=outbox count=2 time=1h
 	Default(ctx context.Context) error
 	// Both is closed, as one of its limits is.
 	//

@@ -33,25 +33,25 @@ func NewRateLimitedMail(next Mail, limiter *ratelimit.Limiter) *RateLimitedMail 
 	return &RateLimitedMail{
 		next: next,
 		local: limiter.Guard("failures.Mail.Local", ratelimit.Rule{
-			Key:   "mail",
+			Key:   "outbox",
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 2, Period: time.Hour},
 			Fail:  ratelimit.FailLocal,
 		}),
 		open: limiter.Guard("failures.Mail.Open", ratelimit.Rule{
-			Key:   "mail",
+			Key:   "outbox",
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 2, Period: time.Hour},
 			Fail:  ratelimit.FailOpen,
 		}),
 		closed: limiter.Guard("failures.Mail.Closed", ratelimit.Rule{
-			Key:   "mail",
+			Key:   "outbox",
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 2, Period: time.Hour},
 			Fail:  ratelimit.FailClosed,
 		}),
 		defaultGuard: limiter.Guard("failures.Mail.Default", ratelimit.Rule{
-			Key:   "mail",
+			Key:   "outbox",
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 2, Period: time.Hour},
 		}),

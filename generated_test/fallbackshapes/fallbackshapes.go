@@ -50,6 +50,10 @@ type Shapes interface {
 	//
 	//ratelimit:count=1 time=1h fallback=concrete
 	Concrete(ctx context.Context) *Error
+	// Single has one result, and a variable for it.
+	//
+	//ratelimit:count=1 time=1h refund={ret0 < 0} fallback=single
+	Single(ctx context.Context, id string) int
 	error
 }
 
@@ -84,3 +88,5 @@ var nones int
 func none(context.Context) { nones++ }
 
 func concrete(context.Context) *Error { return &Error{"fallback"} }
+
+func single(context.Context, string) int { return -1 }

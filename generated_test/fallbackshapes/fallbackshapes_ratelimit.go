@@ -158,6 +158,7 @@ type RateLimitedShapes struct {
 	multi        *rl.Guard
 	none         *rl.Guard
 	concrete     *rl.Guard
+	single       *rl.Guard
 }
 
 // If this does not compile, Shapes has changed: run go generate again.
@@ -199,6 +200,11 @@ func NewRateLimitedShapes(next Shapes, limiter *rl.Limiter) *RateLimitedShapes {
 		}),
 		concrete: limiter.Guard("fallbackshapes.Shapes.Concrete", rl.Rule{
 			Key:   "fallbackshapes.Shapes.Concrete",
+			Name:  "1h",
+			Limit: rl.Limit{Count: 1, Period: time.Hour},
+		}),
+		single: limiter.Guard("fallbackshapes.Shapes.Single", rl.Rule{
+			Key:   "fallbackshapes.Shapes.Single",
 			Name:  "1h",
 			Limit: rl.Limit{Count: 1, Period: time.Hour},
 		}),
@@ -302,6 +308,21 @@ func (s *RateLimitedShapes) Concrete(ctx context.Context) *Error {
 		return concrete(ctx)
 	}
 	return s.next.Concrete(ctx)
+}
+
+// Single calls [Shapes.Single], at most once per 1h, given back if n < 0 (token bucket), and beyond that, or if the
+// limiter cannot tell, [single].
+func (s *RateLimitedShapes) Single(ctx context.Context, id string) int {
+	call, err := s.single.Begin(ctx)
+	if err != nil {
+		return single(ctx, id)
+	}
+	defer call.End()
+	n := s.next.Single(ctx, id)
+	if n < 0 {
+		call.Refund("1h")
+	}
+	return n
 }
 
 // Error calls [Shapes.Error] without a limit.

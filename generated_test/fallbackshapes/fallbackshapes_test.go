@@ -29,6 +29,7 @@ func (service) Handle(http.ResponseWriter, *http.Request) error { return nil }
 func (service) Multi(context.Context) (string, int)             { return "service", 2 }
 func (service) None(context.Context)                            {}
 func (service) Concrete(context.Context) *Error                 { return nil }
+func (service) Single(_ context.Context, id string) int         { return len(id) }
 func (service) Error() string                                   { return "service" }
 func (service) Here(context.Context) (string, int)              { return "service", 1 }
 func (service) There(context.Context) (string, int)             { return "service", 1 }
@@ -65,6 +66,11 @@ func TestErrors(t *testing.T) {
 	}
 	if e := s.Concrete(t.Context()); e == nil || e.text != "fallback" {
 		t.Errorf("got %v, want that of the fallback", e)
+	}
+	for _, want := range []int{4, -1} {
+		if got := s.Single(t.Context(), "call"); got != want {
+			t.Errorf("Single: got %d, want %d", got, want)
+		}
 	}
 }
 

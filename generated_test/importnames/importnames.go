@@ -11,9 +11,9 @@ import (
 type Carrier interface {
 	parcel.Tracker
 
-	// Ship hides the package of its own result, a pointer.
+	// Ship hides the package of its own result, a pointer. Its key means the parameter.
 	//
-	//ratelimit:count=2 time=1h
+	//ratelimit:key=ship:{parcel.Kg} count=2 time=1h
 	Ship(ctx context.Context, parcel *parcel.Box) (*parcel.Receipt, error)
 	// Drop hides the package of its own result, a value: only the result itself can be named in the body.
 	//

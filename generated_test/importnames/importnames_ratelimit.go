@@ -43,7 +43,7 @@ func NewRateLimitedCarrier(next Carrier, limiter *ratelimit.Limiter) *RateLimite
 			Limit: ratelimit.Limit{Count: 2, Period: time.Hour},
 		}),
 		ship: limiter.Guard("importnames.Carrier.Ship", ratelimit.Rule{
-			Key:   "importnames.Carrier.Ship",
+			Key:   "ship:{parcel.Kg}",
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 2, Period: time.Hour},
 		}),
@@ -81,9 +81,13 @@ func (c *RateLimitedCarrier) Weigh(no string) (parcel.Receipt, error) {
 	return c.next.Weigh(no)
 }
 
-// Ship calls [Carrier.Ship], at most 2 times per 1h (token bucket).
+// Ship calls [Carrier.Ship], at most 2 times per 1h for each parcel.Kg (token bucket).
 func (c *RateLimitedCarrier) Ship(ctx stdcontext.Context, parcel *parcel.Box) (*parcel.Receipt, error) {
-	if err := c.ship.Allow(ctx); err != nil {
+	var kg ratelimit.Arg
+	if parcel != nil {
+		kg = ratelimit.Int(int64(parcel.Kg))
+	}
+	if err := c.ship.Allow(ctx, kg); err != nil {
 		return nil, err
 	}
 	return c.next.Ship(ctx, parcel)

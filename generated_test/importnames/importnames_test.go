@@ -37,6 +37,7 @@ func (c *carrier) Wait(a string, b time.Duration, d bool) error {
 	return nil
 }
 
+// U06
 func TestCarrier(t *testing.T) {
 	var next carrier
 	c := importnames.NewRateLimitedCarrier(&next, limittest.Limiter(t))

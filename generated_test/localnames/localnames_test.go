@@ -27,6 +27,7 @@ func (s *store) Unwrap() error { return errInner }
 
 var errInner = errors.New("inner")
 
+// U08
 func TestStore(t *testing.T) {
 	var next store
 	s := localnames.NewRateLimitedStore(&next, limittest.Limiter(t))

@@ -1,4 +1,5 @@
-// Package owntypes has an unexported interface, and parameters that are called like their own types and like it.
+// Package owntypes has an unexported interface, parameters that are called like their own types and like it, and an
+// exported interface that nobody else can implement.
 package owntypes
 
 type job struct{ id int }
@@ -13,4 +14,15 @@ type runner interface {
 	Swap(job, other job) (job, job)
 	//ratelimit:count=2 time=1h
 	stop(runner) error
+}
+
+type verb int
+
+type reply struct{ verb verb }
+
+// Client has types that only this package can name.
+type Client interface {
+	//ratelimit:key=call:{verb} count=2 time=1h
+	Call(verb verb, path string) (*reply, error)
+	close()
 }

@@ -80,3 +80,43 @@ func (r *rateLimitedRunner) stop(runner runner) error {
 	}
 	return r.next.stop(runner)
 }
+
+// RateLimitedClient decorates [Client] with the limits of its //ratelimit: directives. A call over its limit is not
+// passed on: it returns an error that matches [ratelimit.ErrLimited].
+type RateLimitedClient struct {
+	next Client
+	call *ratelimit.Guard
+}
+
+// If this does not compile, Client has changed: run go generate again.
+var _ Client = (*RateLimitedClient)(nil)
+
+// NewRateLimitedClient returns a decorator of next that asks limiter before each limited call.
+func NewRateLimitedClient(next Client, limiter *ratelimit.Limiter) *RateLimitedClient {
+	return &RateLimitedClient{
+		next: next,
+		call: limiter.Guard("owntypes.Client.Call", ratelimit.Rule{
+			Key:   "call:{verb}",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 2, Period: time.Hour},
+		}),
+	}
+}
+
+// Unwrap returns the decorated [Client].
+func (c *RateLimitedClient) Unwrap() Client {
+	return c.next
+}
+
+// Call calls [Client.Call], at most 2 times per 1h for each verb (token bucket).
+func (c *RateLimitedClient) Call(verb verb, path string) (*reply, error) {
+	if err := c.call.Allow(context.Background(), ratelimit.Int(int64(verb))); err != nil {
+		return nil, err
+	}
+	return c.next.Call(verb, path)
+}
+
+// close calls [Client.close] without a limit.
+func (c *RateLimitedClient) close() {
+	c.next.close()
+}

@@ -28,6 +28,7 @@ func (f *fake) stop(r runner) error {
 	return nil
 }
 
+// U08
 func TestRunner(t *testing.T) {
 	var next fake
 	var r runner = newRateLimitedRunner(&next, limittest.Limiter(t))
@@ -51,4 +52,24 @@ func TestRunner(t *testing.T) {
 	}
 	limittest.Admits(t, 2, "owntypes.runner.stop", func() error { return r.stop(&next) })
 	next.Want(t, 7, "stop", &next)
+}
+
+type client struct{ closed bool }
+
+func (*client) Call(v verb, _ string) (*reply, error) { return &reply{v}, nil }
+func (c *client) close()                              { c.closed = true }
+
+func TestClient(t *testing.T) {
+	var next client
+	c := NewRateLimitedClient(&next, limittest.Limiter(t))
+	limittest.Admits(t, 2, "owntypes.Client.Call", func() error {
+		got, err := c.Call(1, "/")
+		if err == nil && got.verb != 1 || err != nil && got != nil {
+			t.Errorf("Call: got %v, %v", got, err)
+		}
+		return err
+	})
+	if c.close(); !next.closed {
+		t.Error("close is not forwarded")
+	}
 }

@@ -7,8 +7,11 @@ import (
 	"time"
 
 	stringpkg "github.com/ratelimitgen/ratelimitgen/generated_test/packagenames/--/string"
+	"github.com/ratelimitgen/ratelimitgen/generated_test/packagenames/api/v3"
 	appsv1 "github.com/ratelimitgen/ratelimitgen/generated_test/packagenames/appsv1"
+	"github.com/ratelimitgen/ratelimitgen/generated_test/packagenames/go-widget"
 	packagenamesinit "github.com/ratelimitgen/ratelimitgen/generated_test/packagenames/init"
+	doc "github.com/ratelimitgen/ratelimitgen/generated_test/packagenames/yaml.v3"
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
 
@@ -22,6 +25,7 @@ type RateLimitedOffice struct {
 	next   Office
 	file   *ratelimit.Guard
 	deploy *ratelimit.Guard
+	draw   *ratelimit.Guard
 }
 
 // If this does not compile, Office has changed: run go generate again.
@@ -38,6 +42,11 @@ func NewRateLimitedOffice(next Office, limiter *ratelimit.Limiter) *RateLimitedO
 		}),
 		deploy: limiter.Guard("packagenames.Office.Deploy", ratelimit.Rule{
 			Key:   "packagenames.Office.Deploy",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 2, Period: time.Hour},
+		}),
+		draw: limiter.Guard("packagenames.Office.Draw", ratelimit.Rule{
+			Key:   "packagenames.Office.Draw",
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 2, Period: time.Hour},
 		}),
@@ -63,4 +72,16 @@ func (o *RateLimitedOffice) Deploy(d appsv1.Deployment) (appsv1.Deployment, erro
 		return appsv1.Deployment{}, err
 	}
 	return o.next.Deploy(d)
+}
+
+// Draw calls [Office.Draw], at most 2 times per 1h (token bucket).
+func (o *RateLimitedOffice) Draw(
+	w widget.Widget,
+	node doc.Node,
+	ref api.Ref,
+) (api.Ref, doc.Node, widget.Widget, error) {
+	if err := o.draw.Allow(context.Background()); err != nil {
+		return api.Ref{}, doc.Node{}, widget.Widget{}, err
+	}
+	return o.next.Draw(w, node, ref)
 }

@@ -23,6 +23,7 @@ func (c *cluster) Apply(d apps.Object, j batch.Object) (string, error) {
 	return d.Apps + j.Batch, nil
 }
 
+// U07
 func TestCluster(t *testing.T) {
 	var next cluster
 	c := sameimports.NewRateLimitedCluster(&next, limittest.Limiter(t))

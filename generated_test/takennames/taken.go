@@ -5,6 +5,9 @@ type time struct{ at int64 }
 
 func ratelimit(t time) int64 { return t.at }
 
+// true is none.
+type true struct{}
+
 var httplimit = ratelimit(time{at: 1})
 
-var _ = httplimit
+var _, _ = httplimit, true{}

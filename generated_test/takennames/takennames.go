@@ -8,8 +8,8 @@ import (
 )
 
 type Clock interface {
-	//ratelimit:count=2 time=1h
-	Now(ctx context.Context) (stdtime.Time, error)
+	//ratelimit:count=2 time=1h cost={len(n)}
+	Now(ctx context.Context, n ...int) (stdtime.Time, error)
 	//ratelimit:count=2 time=1h
 	ServeHTTP(http.ResponseWriter, *http.Request)
 }

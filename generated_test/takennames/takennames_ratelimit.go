@@ -32,9 +32,10 @@ func NewRateLimitedClock(next Clock, limiter *ratelimitgen.Limiter) *RateLimited
 	return &RateLimitedClock{
 		next: next,
 		now: limiter.Guard("takennames.Clock.Now", ratelimitgen.Rule{
-			Key:   "takennames.Clock.Now",
-			Name:  "1h",
-			Limit: ratelimitgen.Limit{Count: 2, Period: stdtime.Hour},
+			Key:     "takennames.Clock.Now",
+			Name:    "1h",
+			Limit:   ratelimitgen.Limit{Count: 2, Period: stdtime.Hour},
+			CostArg: 0 == 0,
 		}),
 		serveHTTP: limiter.Guard("takennames.Clock.ServeHTTP", ratelimitgen.Rule{
 			Key:   "takennames.Clock.ServeHTTP",
@@ -49,12 +50,12 @@ func (c *RateLimitedClock) Unwrap() Clock {
 	return c.next
 }
 
-// Now calls [Clock.Now], at most 2 times per 1h (token bucket).
-func (c *RateLimitedClock) Now(ctx context.Context) (stdtime.Time, error) {
-	if err := c.now.Allow(ctx); err != nil {
+// Now calls [Clock.Now], at most 2 units per 1h, len(n) a call (token bucket).
+func (c *RateLimitedClock) Now(ctx context.Context, n ...int) (stdtime.Time, error) {
+	if err := c.now.Allow(ctx, ratelimitgen.Cost("1h", int64(len(n)))); err != nil {
 		return stdtime.Time{}, err
 	}
-	return c.next.Now(ctx)
+	return c.next.Now(ctx, n...)
 }
 
 // ServeHTTP calls [Clock.ServeHTTP], at most 2 times per 1h (token bucket).

@@ -12,14 +12,14 @@ import (
 
 type clock struct{}
 
-func (clock) Now(context.Context) (stdtime.Time, error)        { return stdtime.Unix(1, 0), nil }
-func (clock) ServeHTTP(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }
-func (clock) Tick() (time, error)                              { return time{at: 7}, nil }
+func (clock) Now(context.Context, ...int) (stdtime.Time, error) { return stdtime.Unix(1, 0), nil }
+func (clock) ServeHTTP(w http.ResponseWriter, _ *http.Request)  { w.WriteHeader(http.StatusTeapot) }
+func (clock) Tick() (time, error)                               { return time{at: 7}, nil }
 
 func TestClock(t *testing.T) {
 	c := NewRateLimitedClock(clock{}, limittest.Limiter(t))
 	limittest.Admits(t, 2, "takennames.Clock.Now", func() error {
-		now, err := c.Now(t.Context())
+		now, err := c.Now(t.Context(), 1)
 		if err == nil && now.Unix() != 1 {
 			t.Errorf("got %v", now)
 		}

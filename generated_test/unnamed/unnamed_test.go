@@ -41,6 +41,7 @@ func (m *mixer) Bare(err error, ok bool) bool {
 
 func (m *mixer) Seal(a, b string, c int) { m.Add("Seal", a, b, c) }
 
+// U08
 func TestMixer(t *testing.T) {
 	var next mixer
 	m := unnamed.NewRateLimitedMixer(&next, limittest.Limiter(t))

@@ -21,6 +21,7 @@ func (m *media) Find(_ context.Context, ids ...string) ([]variadic.Item, error) 
 
 func (m *media) Logf(format string, args ...any) { m.Add("Logf", format, args) }
 
+// U06
 func TestMedia(t *testing.T) {
 	var next media
 	m := variadic.NewRateLimitedMedia(&next, limittest.Limiter(t))

@@ -92,11 +92,11 @@ func (m *method) forward() *jen.Statement {
 
 // callNext passes the call on and keeps its results in variables.
 func (m *method) callNext() *jen.Statement {
-	switch len(m.results) {
-	case 0:
+	switch {
+	case len(m.results) == 0:
 		return m.next()
-	case 1: // the error, whose variable is there already
-		return jen.Id(m.results[0]).Op("=").Add(m.next())
+	case len(m.results) == 1 && m.results[0] == m.err: // which is there already
+		return jen.Id(m.err).Op("=").Add(m.next())
 	}
 	return jen.List(mapEach(len(m.results), func(i int) jen.Code { return jen.Id(m.results[i]) })...).Op(":=").Add(m.next())
 }

@@ -80,7 +80,8 @@ func (b *builder) expression(m *method, l *parse.Limit, attr string, source *ann
 	var mistake types.Error
 	switch {
 	case errors.As(err, &mistake):
-		c.refuse(mistake.Pos, c.undefined(strings.ReplaceAll(mistake.Msg, "\n\t", " ")))
+		message := strings.ReplaceAll(mistake.Msg, "\n\t", " ")
+		c.refuse(mistake.Pos, message+c.wantName(message, pkg, scope))
 		return nil
 	case err != nil:
 		c.refuse(node.Pos(), err.Error())

@@ -120,7 +120,7 @@ func (m *method) rule(l *parse.Limit) *jen.Statement {
 	}
 	switch {
 	case l.CostExpr != nil:
-		fields = append(fields, field("CostArg", jen.True()))
+		fields = append(fields, field("CostArg", m.yes()))
 	case l.Cost == 0:
 		fields = append(fields, field("Cost", jen.Qual(runtimePath, "Free")))
 	case l.Cost > 1:
@@ -145,6 +145,14 @@ func (m *method) rule(l *parse.Limit) *jen.Statement {
 		fields = append(fields, field("Message", text(l.Message)))
 	}
 	return jen.Qual(runtimePath, "Rule").Add(literal(fields...))
+}
+
+// yes is true, and what comes to the same in a package that declares its own.
+func (m *method) yes() *jen.Statement {
+	if m.decorator.hidden("true") {
+		return jen.Lit(0).Op("==").Lit(0)
+	}
+	return jen.True()
 }
 
 func limit(l *parse.Limit) *jen.Statement {

@@ -139,7 +139,7 @@ func (w *lowering) convert(name string, e ast.Expr) *jen.Statement {
 func (m *method) cost(q *question, a ask, p *printer, taken scope) *jen.Statement {
 	w := m.lowering(a, p, taken)
 	value := w.units()
-	if len(w.steps) == 0 && len(a.limits) == 1 {
+	if len(w.steps) == 0 && (len(a.limits) == 1 || w.info.Types[w.node].Value != nil) { // a constant may be untyped
 		return value
 	}
 	name := taken.pick("cost")

@@ -35,11 +35,13 @@ func (b *builder) there() string {
 	return " in " + b.target.Types.Path()
 }
 
-// problem is the first thing that the code could not say, with the way out if it could be said in the source package.
+// problem is the first thing that the code could not say, with the way out.
 func (b *builder) problem(p *printer) string {
 	switch problem := p.problems[0]; {
-	case !b.isElsewhere():
+	case !b.isElsewhere() && strings.Contains(problem, ": want "):
 		return problem
+	case !b.isElsewhere():
+		return problem + ": want what can be named here"
 	case strings.Contains(problem, ": want "):
 		return problem + ", or no -into"
 	default:

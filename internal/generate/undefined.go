@@ -1,6 +1,9 @@
 package generate
 
 import (
+	"fmt"
+	"go/token"
+	"go/types"
 	"regexp"
 	"slices"
 	"strings"
@@ -8,32 +11,29 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/internal/spelling"
 )
 
-// undefined adds to a message of the type checker what a name that means nothing most likely should be.
-func (c *expressionCheck) undefined(message string) string {
+// wantName says what may stand for a name that means nothing, or nothing about other mistakes.
+func (c *expressionCheck) wantName(message string, pkg *types.Package, scope *types.Scope) string {
 	name, ok := strings.CutPrefix(message, "undefined: ")
-	if !ok {
-		return message
+	if !ok || !token.IsIdentifier(name) {
+		return ""
 	}
-	sig := c.method.sig
-	results := names(sig.Results())
-	isRefund := c.attr == "refund"
+	isRefund, results := c.attr == "refund", c.method.sig.Results()
 	switch {
 	case isRefund && numbered.MatchString(name):
-		return message + ", want " + numberRange("ret", sig.Results().Len(), "results")
-	case !isRefund && sig.Results().Len() > 0 && (name == "err" || numbered.MatchString(name) || slices.Contains(results, name)):
-		return message + ", results are for refund only"
+		return ": want " + numberRange("ret", results.Len(), "results")
+	case !isRefund && results.Len() > 0 && (name == "err" || numbered.MatchString(name) || slices.Contains(names(results), name)):
+		return ": results are for refund only"
 	case c.attr == "key" && name == "ip":
-		return message + ", want {@ip}"
+		return ": want {@ip}"
 	}
-	known := names(sig.Params())
+	known := slices.DeleteFunc(scope.Names(), func(name string) bool { return !token.IsIdentifier(name) })
+	if meant := spelling.Nearest(name, append(known, pkg.Scope().Names()...), func(string) string { return "" }); meant != "" {
+		return fmt.Sprintf(": did you mean %q?", meant)
+	}
 	if isRefund {
-		known = append(known, results...)
+		return ": want a parameter, a result, or a name of the file or the package"
 	}
-	known = slices.DeleteFunc(known, func(name string) bool { return name == "" || name == "_" })
-	if nearest := spelling.Nearest(name, known, func(string) string { return "" }); nearest != "" {
-		message += ", did you mean " + nearest
-	}
-	return message
+	return ": want a parameter, or a name of the file or the package"
 }
 
 // numbered is what expressions call a result.

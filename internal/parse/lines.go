@@ -31,7 +31,7 @@ func (d *declaration) checkLines() {
 			d.checkPatterns(e.lines, e.brings)
 			continue
 		}
-		d.refuseLines(e.lines, "an interface without methods: there is nothing to limit")
+		d.refuseLines(e.lines, "an interface without methods: there is nothing to limit, want none")
 	}
 }
 

@@ -94,7 +94,7 @@ func (r *resolver) resolveType(file *sourceFile, spec *ast.TypeSpec) *Interface 
 		d.refuse("type called _")
 		return nil
 	case len(d.methods) == 0:
-		d.refuseLines(d.lines(), "an interface without methods: there is nothing to limit")
+		d.refuseLines(d.lines(), "an interface without methods: there is nothing to limit, want none")
 		return nil
 	}
 	d.checkLines()

@@ -88,7 +88,7 @@ func (d *declaration) trace(c *checkedPackage, file *sourceFile, node ast.Node, 
 		case *ast.SelectorExpr:
 			x, ok := n.X.(*ast.Ident)
 			if ok && x.Name == "C" {
-				d.errorf(x.Pos(), "C.%s: a type of cgo in the signature of a limited interface is not supported", n.Sel.Name)
+				d.errorf(x.Pos(), "C.%s: a type of cgo in the signature of a limited interface is not supported: want a Go type", n.Sel.Name)
 			} else if ok && file.imports[x.Name] != nil {
 				d.errorsIn(file.imports[x.Name])
 				if imported := c.pkg.Imports[pathOf(file.imports[x.Name])]; imported != nil && isOurs(imported) {

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"golang.org/x/tools/txtar"
 )
 
 // report is a row of docs/reports.md.
@@ -16,8 +18,9 @@ type report struct {
 }
 
 var (
-	reportID   = regexp.MustCompile(`\b[RC]\d\d\b`)
-	reportRow  = regexp.MustCompile(`^\| ([RC]\d\d) \| [^|]+ \| \[([\w.-]+/[\w.-]+)#(\d+)\]\(https://github.com/([^)]+)\) \| ([^|]+) \|$`)
+	reportID   = regexp.MustCompile(`\b[RCU]\d\d\b`)
+	reportLine = regexp.MustCompile(`^\| [RCU]`)
+	reportRow  = regexp.MustCompile(`^\| ([RCU]\d\d) \| [^|]+ \| \[([\w.-]+/[\w.-]+)#(\d+)\]\(https://github.com/([^)]+)\) \| ([^|]+) \|$`)
 	reportLink = regexp.MustCompile(`\[([^]]+)\]\(\.\./([^)]+)\)`)
 )
 
@@ -36,7 +39,7 @@ func TestReports(t *testing.T) {
 			mentions[id][file] = true
 		}
 	}
-	for group, n := range map[string]int{"R": 46, "C": 16} {
+	for group, n := range map[string]int{"R": 46, "C": 16, "U": 9} {
 		for i := range n {
 			id := fmt.Sprintf("%s%02d", group, i+1)
 			r, ok := reports[id]
@@ -64,7 +67,7 @@ func readReports(t *testing.T) map[string]report {
 	reports := map[string]report{}
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSuffix(line, "\n")
-		if !strings.HasPrefix(line, "| R") && !strings.HasPrefix(line, "| C") {
+		if !reportLine.MatchString(line) {
 			continue
 		}
 		row := reportRow.FindStringSubmatch(line)
@@ -94,7 +97,7 @@ func readReports(t *testing.T) map[string]report {
 	return reports
 }
 
-// commentedIDs returns the ids that the comments of each test, and of the suite, mention.
+// commentedIDs returns the ids that the comments of each test, of the suite, and at the head of each archive mention.
 func commentedIDs(t *testing.T) map[string][]string {
 	t.Helper()
 	const root = "../.."
@@ -108,12 +111,17 @@ func commentedIDs(t *testing.T) map[string][]string {
 			return err
 		}
 		file = filepath.ToSlash(file)
-		if entry.IsDir() || !strings.HasSuffix(file, "_test.go") && !strings.HasPrefix(file, "runtime/ratelimittest/") {
+		isArchive := filepath.Ext(file) == ".txtar"
+		if entry.IsDir() || !isArchive && !strings.HasSuffix(file, "_test.go") && !strings.HasPrefix(file, "runtime/ratelimittest/") {
 			return nil
 		}
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return err
+		}
+		if isArchive {
+			ids[file] = reportID.FindAllString(string(txtar.Parse(text).Comment), -1)
+			return nil
 		}
 		for line := range strings.Lines(string(text)) {
 			if _, comment, ok := strings.Cut(line, "//"); ok {

@@ -107,6 +107,41 @@ func refills() []testCase {
 			},
 		},
 		{
+			// U03
+			name:  "a hundred thousand a day",
+			limit: burst(100_000, 24*h, 1),
+			steps: []step{
+				take(0, 1).allowed(0, 864*ms),
+				take(864*ms-us, 1).refused(0, us, us),
+				take(864*ms, 1).allowed(0, 864*ms),
+			},
+		},
+		{
+			// U03, the rate of three thousand millions a day
+			name:  "one every 28.8 microseconds",
+			limit: burst(500_000_000, 4*h, 2),
+			steps: []step{
+				take(0, 2).allowed(0, 58*us),
+				take(28*us, 1).refused(0, us, 30*us),
+				take(29*us, 1).allowed(0, 58*us), // of the 29 µs, 0.2 are kept
+				take(57*us, 1).refused(0, us, 30*us),
+				take(58*us, 1).allowed(0, 58*us),
+			},
+		},
+		{
+			// U05
+			name:  "a second and a half",
+			limit: tokens(1, 1500*ms),
+			steps: []step{
+				peek(0, 0).allowed(1, 0),
+				take(0, 0).allowed(1, 0),
+				take(0, 1).allowed(0, 1500*ms),
+				take(0, 0).allowed(0, 1500*ms),
+				take(1500*ms-us, 1).refused(0, us, us),
+				take(1500*ms, 1).allowed(0, 1500*ms),
+			},
+		},
+		{
 			name:  "interval gives back all of a period at its end",
 			limit: interval(2, 10*s, 5),
 			steps: []step{

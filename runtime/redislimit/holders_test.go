@@ -89,11 +89,11 @@ func TestSlotsOfAKilledProcess(t *testing.T) {
 
 	guard := held(t, server.client, 2, 30*time.Second)
 	server.advance(29_900 * time.Millisecond)
-	refuses(t, guard, "m: rate limit exceeded: limit slots admits the call in 100ms")
+	refuses(t, guard, "m: rate limit exceeded: limit slots has all slots taken: the next lease ends in 100ms")
 	server.advance(200 * time.Millisecond)
 	defer begin(t, guard, t.Context()).End()
 	defer begin(t, guard, t.Context()).End()
-	refuses(t, guard, "m: rate limit exceeded: limit slots admits the call in 30s")
+	refuses(t, guard, "m: rate limit exceeded: limit slots has all slots taken: the next lease ends in 30s")
 }
 
 // C05: keys of slots that nobody holds any more go, also those that were emptied and came back.
@@ -184,7 +184,7 @@ func TestReleaseWhileTheServerIsAway(t *testing.T) {
 		t.Errorf("told %q: want the release that failed", told)
 	}
 	server.advance(5*time.Second - time.Microsecond)
-	refuses(t, guard, "m: rate limit exceeded: limit slots admits the call in 1µs")
+	refuses(t, guard, "m: rate limit exceeded: limit slots has all slots taken: the next lease ends in 1µs")
 	server.advance(time.Microsecond)
 	begin(t, guard, t.Context()).End()
 }

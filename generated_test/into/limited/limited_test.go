@@ -32,6 +32,7 @@ func (service) Count(_ context.Context, us ...users.User) int { return len(us) }
 func (service) Sum(context.Context, ...users.User) int        { return 7 }
 func (service) Close()                                        {}
 
+// U09
 func TestService(t *testing.T) {
 	ctx := context.WithValue(t.Context(), num.Key{}, "Acme")
 	s := limited.NewRateLimitedService(service{err: users.ErrNotFound}, limittest.Limiter(t))
