@@ -33,7 +33,7 @@ func (r *reporter) suggest(d *analysis.Diagnostic) {
 			End:     comment.Slash + token.Pos(mistake.Edit.End),
 			NewText: []byte(mistake.Edit.Text),
 		}
-		if strings.HasPrefix(comment.Text, "/*") && !r.endLine(comment, &edit) {
+		if strings.HasPrefix(mistake.Edit.Text, "//") && !r.ownLine(comment, &edit) {
 			return
 		}
 		d.SuggestedFixes = []analysis.SuggestedFix{{
@@ -44,9 +44,9 @@ func (r *reporter) suggest(d *analysis.Diagnostic) {
 	}
 }
 
-// endLine makes the edit of a comment between /* and */ one that moves the code behind it to a line of its own. It reports
-// whether that can be: not if there is code before it.
-func (r *reporter) endLine(comment *ast.Comment, edit *analysis.TextEdit) bool {
+// ownLine makes the edit of a near miss one that gives it a line of its own: code behind a comment between /* and */ moves to
+// the next line. It reports whether that can be: not if there is code before it, behind which no directive is read.
+func (r *reporter) ownLine(comment *ast.Comment, edit *analysis.TextEdit) bool {
 	file := r.pass.Fset.File(comment.Slash)
 	src, err := r.readFile(file.Name())
 	start, end := file.Offset(edit.Pos), file.Offset(edit.End)

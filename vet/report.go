@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -87,7 +86,7 @@ func (r *reporter) add(err error, pkg *parse.Package) {
 // addElsewhere collects mistakes that are elsewhere at a place in the package, since drivers know no other.
 func (r *reporter) addElsewhere(mistakes parse.Diagnostics, at token.Pos) {
 	for _, mistake := range mistakes {
-		place := relative(r.pass.Fset.PositionFor(at, false), mistake.Pos)
+		place := parse.Where(mistake.Pos, r.pass.Fset.PositionFor(at, false))
 		r.elsewhere = append(r.elsewhere, analysis.Diagnostic{Pos: at, Message: fmt.Sprintf("%s (%s)", mistake.Message, place)})
 	}
 }
@@ -152,14 +151,6 @@ func (r *reporter) file(path string) *token.File {
 		})
 	}
 	return r.files[path]
-}
-
-// relative returns a position in words, its file as seen from the folder of another one's.
-func relative(here, there token.Position) string {
-	if name, err := filepath.Rel(filepath.Dir(here.Filename), there.Filename); err == nil {
-		there.Filename = filepath.ToSlash(name)
-	}
-	return there.String()
 }
 
 // commentAt returns the comment that holds pos, or nil.

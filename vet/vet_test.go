@@ -39,6 +39,11 @@ type Users interface {
 
 // want +1 "is not read as a directive"
 type Orders interface { /*ratelimit:count=5*/ Get() error } // between code, where no line can end
+
+type Pages interface {
+	// want +1 "is not read as a directive"
+	Get() error // ratelimit:count=5
+}
 -- users.go.golden --
 package users
 
@@ -52,4 +57,9 @@ type Users interface {
 type Orders interface { /*ratelimit:count=5*/
 	Get() error
 } // between code, where no line can end
+
+type Pages interface {
+	// want +1 "is not read as a directive"
+	Get() error // ratelimit:count=5
+}
 `

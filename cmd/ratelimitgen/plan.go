@@ -144,16 +144,10 @@ func (p *plan) claim(f *parse.File) {
 
 // reportShared reports that the decorators of a file would go where those of another one do.
 func (p *plan) reportShared(f *parse.File, path, other string) {
-	relative := func(path string) string {
-		if name, err := filepath.Rel(filepath.Dir(f.Path), path); err == nil {
-			return filepath.ToSlash(name)
-		}
-		return path
-	}
 	p.report(f.Package, parse.Diagnostic{
 		Pos: f.Package.Fset.PositionFor(f.Syntax.Name.Pos(), false),
 		Message: fmt.Sprintf("%s is to hold the decorators of this file and those of %s: want another name for one of the two, or another -into",
-			relative(path), relative(other)),
+			parse.PathFrom(f.Path, path), parse.PathFrom(f.Path, other)),
 	})
 }
 

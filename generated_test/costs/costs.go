@@ -35,6 +35,11 @@ type Export interface {
 	Named(ctx context.Context, units Units) error
 	//ratelimit:count=5 time=1h cost={n}
 	Negative(ctx context.Context, n int) error
+	//ratelimit:count=5 time=1h cost={n} fail=open
+	Huge(ctx context.Context, n uint64) error
+	//ratelimit:count=5 time=1h cost={min}
+	//ratelimit:count=7 time=1d cost={min}
+	Word(ctx context.Context, min uint) error
 	//ratelimit:count=5 time=1h skip={ctx.Err() != nil || n == 7}
 	//ratelimit:count=2 time=1d skip={n == 7}
 	//ratelimit:count=3 time=7d skip={ n==7 }

@@ -23,6 +23,8 @@ type RateLimitedExport struct {
 	constant *ratelimit.Guard
 	named    *ratelimit.Guard
 	negative *ratelimit.Guard
+	huge     *ratelimit.Guard
+	word     *ratelimit.Guard
 	skips    *ratelimit.Guard
 }
 
@@ -94,6 +96,28 @@ func NewRateLimitedExport(next Export, limiter *ratelimit.Limiter) *RateLimitedE
 			Limit:   ratelimit.Limit{Count: 5, Period: time.Hour},
 			CostArg: true,
 		}),
+		huge: limiter.Guard("costs.Export.Huge", ratelimit.Rule{
+			Key:     "costs.Export.Huge",
+			Name:    "1h",
+			Limit:   ratelimit.Limit{Count: 5, Period: time.Hour},
+			CostArg: true,
+			Fail:    ratelimit.FailOpen,
+		}),
+		word: limiter.Guard(
+			"costs.Export.Word",
+			ratelimit.Rule{
+				Key:     "costs.Export.Word",
+				Name:    "1h",
+				Limit:   ratelimit.Limit{Count: 5, Period: time.Hour},
+				CostArg: true,
+			},
+			ratelimit.Rule{
+				Key:     "costs.Export.Word",
+				Name:    "1d",
+				Limit:   ratelimit.Limit{Count: 7, Period: 24 * time.Hour},
+				CostArg: true,
+			},
+		),
 		skips: limiter.Guard(
 			"costs.Export.Skips",
 			ratelimit.Rule{
@@ -185,6 +209,26 @@ func (e *RateLimitedExport) Negative(ctx context.Context, n int) error {
 		return err
 	}
 	return e.next.Negative(ctx, n)
+}
+
+// Huge calls [Export.Huge], at most 5 units per 1h, n a call, without a limit while the store does not answer (token
+// bucket).
+func (e *RateLimitedExport) Huge(ctx context.Context, n uint64) error {
+	if err := e.huge.Allow(ctx, ratelimit.Cost("1h", int64(min(n, 1<<63-1)))); err != nil {
+		return err
+	}
+	return e.next.Huge(ctx, n)
+}
+
+// Word calls [Export.Word], within all of these limits:
+//   - at most 5 units per 1h, min_ a call (token bucket)
+//   - at most 7 units per 1d, min_ a call (token bucket)
+func (e *RateLimitedExport) Word(ctx context.Context, min_ uint) error {
+	cost := int64(min(uint64(min_), 1<<63-1))
+	if err := e.word.Allow(ctx, ratelimit.Cost("1h", cost), ratelimit.Cost("1d", cost)); err != nil {
+		return err
+	}
+	return e.next.Word(ctx, min_)
 }
 
 // Skips calls [Export.Skips], within all of these limits:

@@ -21,6 +21,8 @@ func (e *export) Batch(context.Context, Batch) error    { e.calls++; return nil 
 func (e *export) Constant(context.Context) error        { e.calls++; return nil }
 func (e *export) Named(context.Context, Units) error    { e.calls++; return nil }
 func (e *export) Negative(context.Context, int) error   { e.calls++; return nil }
+func (e *export) Huge(context.Context, uint64) error    { e.calls++; return nil }
+func (e *export) Word(context.Context, uint) error      { e.calls++; return nil }
 func (e *export) Skips(context.Context, int) error      { e.calls++; return nil }
 
 func TestCosts(t *testing.T) {
@@ -31,6 +33,8 @@ func TestCosts(t *testing.T) {
 	batch := func(e Export) error { return e.Batch(ctx, Batch{make([]string, 2)}) }
 	constant := func(e Export) error { return e.Constant(ctx) }
 	named := func(n Units) func(Export) error { return func(e Export) error { return e.Named(ctx, n) } }
+	huge := func(n uint64) func(Export) error { return func(e Export) error { return e.Huge(ctx, n) } }
+	word := func(n uint) func(Export) error { return func(e Export) error { return e.Word(ctx, n) } }
 	skips := func(n int) func(Export) error { return func(e Export) error { return e.Skips(ctx, n) } }
 	flags := func(flag Flag, b *Switch) func(Export) error {
 		return func(e Export) error { _, err := e.Flags(ctx, flag, b); return err }
@@ -47,6 +51,8 @@ func TestCosts(t *testing.T) {
 		{"2 + 2 of 5, and of 5", calls{batch, batch, batch}, "aar"},
 		{"a constant", calls{constant, constant}, "ar"},
 		{"too many to be counted", calls{named(5), named(1), named(6)}, "ara"},
+		{"more than an int64 holds", calls{huge(1 << 63), huge(1<<64 - 1), huge(5), huge(1)}, "rrar"},
+		{"more than an int holds", calls{word(^uint(0)), word(5), word(1)}, "rar"},
 		{"one of the limits is skipped", calls{skips(1), skips(7), skips(1), skips(1), skips(7)}, "aaara"},
 		{"a flag that is not set", calls{flags(false, nil), flags(false, nil)}, "ar"},
 		{"a flag that is set, and nobody knows the second", calls{flags(true, nil), flags(true, nil), flags(true, nil)}, "aar"},

@@ -3,6 +3,7 @@ package nilpaths
 
 import (
 	"context"
+	"encoding"
 	"fmt"
 	"net/url"
 )
@@ -30,6 +31,25 @@ type User struct {
 	Quota int
 	boss  *User
 }
+
+// Ticket has the text of what it embeds.
+type Ticket struct{ *Number }
+
+type Number struct{ N string }
+
+func (n *Number) String() string { return n.N }
+
+type Page struct {
+	*url.URL
+	Size int
+}
+
+type Named struct{ fmt.Stringer }
+
+// Marshaled has its text through two of them.
+type Marshaled struct{ *Inner }
+
+type Inner struct{ encoding.TextMarshaler }
 
 // Boss would panic.
 func (u *User) Boss() *User { return u.boss }
@@ -62,6 +82,10 @@ type Service interface {
 	Pointers(req *Request) error
 	//ratelimit:key={addr}:{who}:{*name} count=1 time=1h
 	Values(addr *url.URL, who fmt.Stringer, name *string) error
+	// Texts are those of embedded fields.
+	//
+	//ratelimit:key=texts:{ticket}:{page}:{named}:{marshaled} count=1 time=1h
+	Texts(ticket Ticket, page *Page, named Named, marshaled Marshaled) error
 
 	// Cost is that of a call without a cost where there is none to read.
 	//
@@ -82,4 +106,13 @@ type Service interface {
 	//ratelimit:count=1 time=1h refund={user.Boss().Admin}
 	//ratelimit:count=2 time=1h name=two refund={err != nil || user.Admin && ret0.Boss().ID == "x"}
 	Refund(ctx context.Context) (user *User, err error)
+}
+
+// Pointers has type parameters that are pointers.
+type Pointers[T any, P interface {
+	*T
+	fmt.Stringer
+}] interface {
+	//ratelimit:key=parameter:{p}:{q.String()} count=1 time=1h
+	Get(p, q P) error
 }

@@ -28,6 +28,7 @@ type RateLimitedService struct {
 	operators *ratelimit.Guard
 	pointers  *ratelimit.Guard
 	values    *ratelimit.Guard
+	texts     *ratelimit.Guard
 	cost      *ratelimit.Guard
 	logic     *ratelimit.Guard
 	asked     *ratelimit.Guard
@@ -85,6 +86,11 @@ func NewRateLimitedService(next Service, limiter *ratelimit.Limiter) *RateLimite
 		}),
 		values: limiter.Guard("nilpaths.Service.Values", ratelimit.Rule{
 			Key:   "{addr}:{who}:{*name}",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+		}),
+		texts: limiter.Guard("nilpaths.Service.Texts", ratelimit.Rule{
+			Key:   "texts:{ticket}:{page}:{named}:{marshaled}",
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 		}),
@@ -299,6 +305,30 @@ func (s *RateLimitedService) Values(addr *url.URL, who fmt.Stringer, name *strin
 	return s.next.Values(addr, who, name)
 }
 
+// Texts calls [Service.Texts], at most once per 1h for each ticket, page, named and marshaled (token bucket).
+func (s *RateLimitedService) Texts(ticket Ticket, page *Page, named Named, marshaled Marshaled) error {
+	var ticketPart ratelimit.Arg
+	if ticket.Number != nil {
+		ticketPart = ratelimit.Stringer(ticket)
+	}
+	var pagePart ratelimit.Arg
+	if page != nil && page.URL != nil {
+		pagePart = ratelimit.Stringer(page)
+	}
+	var namedPart ratelimit.Arg
+	if named.Stringer != nil {
+		namedPart = ratelimit.Stringer(named)
+	}
+	var marshaledPart ratelimit.Arg
+	if marshaled.Inner != nil && marshaled.Inner.TextMarshaler != nil {
+		marshaledPart = ratelimit.Text(marshaled)
+	}
+	if err := s.texts.Allow(context.Background(), ticketPart, pagePart, namedPart, marshaledPart); err != nil {
+		return err
+	}
+	return s.next.Texts(ticket, page, named, marshaled)
+}
+
 // Cost calls [Service.Cost], at most 10 units per 1h, req.User.Quota a call (token bucket).
 func (s *RateLimitedService) Cost(req *Request) error {
 	cost := int64(1)
@@ -383,4 +413,61 @@ func (s *RateLimitedService) Refund(ctx context.Context) (*User, error) {
 		call.Refund("two")
 	}
 	return user, err
+}
+
+// RateLimitedPointers decorates [Pointers] with the limits of its //ratelimit: directives. A call over its limit is not
+// passed on: it returns an error that matches [ratelimit.ErrLimited].
+type RateLimitedPointers[T any, P interface {
+	*T
+	fmt.Stringer
+}] struct {
+	next Pointers[T, P]
+	get  *ratelimit.Guard
+}
+
+// If this does not compile, Pointers has changed: run go generate again.
+func _[T any, P interface {
+	*T
+	fmt.Stringer
+}]() {
+	var _ Pointers[T, P] = (*RateLimitedPointers[T, P])(nil)
+}
+
+// NewRateLimitedPointers returns a decorator of next that asks limiter before each limited call.
+func NewRateLimitedPointers[T any, P interface {
+	*T
+	fmt.Stringer
+}](
+	next Pointers[T, P],
+	limiter *ratelimit.Limiter,
+) *RateLimitedPointers[T, P] {
+	return &RateLimitedPointers[T, P]{
+		next: next,
+		get: limiter.Guard("nilpaths.Pointers.Get", ratelimit.Rule{
+			Key:   "parameter:{p}:{q.String()}",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+		}),
+	}
+}
+
+// Unwrap returns the decorated [Pointers].
+func (r *RateLimitedPointers[T, P]) Unwrap() Pointers[T, P] {
+	return r.next
+}
+
+// Get calls [Pointers.Get], at most once per 1h for each p and q.String() (token bucket).
+func (r *RateLimitedPointers[T, P]) Get(p, q P) error {
+	var pPart ratelimit.Arg
+	if p != nil {
+		pPart = ratelimit.Stringer(p)
+	}
+	var qString ratelimit.Arg
+	if q != nil {
+		qString = ratelimit.String(q.String())
+	}
+	if err := r.get.Allow(context.Background(), pPart, qString); err != nil {
+		return err
+	}
+	return r.next.Get(p, q)
 }

@@ -3,6 +3,7 @@ package nilpaths
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"net/url"
 	"testing"
 
@@ -25,6 +26,7 @@ func (s *service) Slices(*Request, string, int, int) error        { return nil }
 func (s *service) Operators(*Request, []byte) error               { return nil }
 func (s *service) Pointers(*Request) error                        { return nil }
 func (s *service) Values(*url.URL, fmt.Stringer, *string) error   { return nil }
+func (s *service) Texts(Ticket, *Page, Named, Marshaled) error    { return nil }
 func (s *service) Cost(*Request) error                            { s.calls++; return nil }
 func (s *service) Logic(*Request) error                           { s.calls++; return nil }
 func (s *service) Asked(*Request) error                           { s.calls++; return nil }
@@ -37,6 +39,7 @@ func TestKeys(t *testing.T) {
 	ann := &User{ID: "ann", boss: &User{ID: "bob", boss: &User{ID: "eve"}}}
 	ctx := context.WithValue(t.Context(), userKey{}, ann)
 	link, noLink, name := &url.URL{Host: "x.org"}, (*url.URL)(nil), "ann"
+	some := Marshaled{&Inner{netip.MustParseAddr("1.2.3.4")}}
 	for _, test := range []struct {
 		call func() error
 		want string
@@ -83,8 +86,36 @@ func TestKeys(t *testing.T) {
 		{func() error { return s.Values(link, nil, &name) }, "no who"},
 		{func() error { return s.Values(link, link, nil) }, "no *name"},
 		{func() error { return s.Values(link, link, &name) }, "//x.org://x.org:ann"},
+		{func() error { return s.Texts(Ticket{}, &Page{link, 0}, Named{link}, some) }, "no ticket"},
+		{func() error { return s.Texts(Ticket{&Number{"7"}}, nil, Named{link}, some) }, "no page"},
+		{func() error { return s.Texts(Ticket{&Number{"7"}}, &Page{}, Named{link}, some) }, "no page"},
+		{func() error { return s.Texts(Ticket{&Number{"7"}}, &Page{link, 0}, Named{}, some) }, "no named"},
+		{func() error { return s.Texts(Ticket{&Number{"7"}}, &Page{link, 0}, Named{link}, Marshaled{}) }, "no marshaled"},
+		{func() error { return s.Texts(Ticket{&Number{"7"}}, &Page{link, 0}, Named{link}, Marshaled{&Inner{}}) }, "no marshaled"},
+		{func() error { return s.Texts(Ticket{&Number{"7"}}, &Page{link, 0}, Named{link}, some) }, "texts:7://x.org://x.org:1.2.3.4"},
 	} {
 		if got := limittest.Key(t, 2, test.call); got != test.want {
+			t.Errorf("got key %q, want %q", got, test.want)
+		}
+	}
+}
+
+type pointers struct{ Pointers[url.URL, *url.URL] }
+
+func (pointers) Get(p, q *url.URL) error { return nil }
+
+func TestPointersOfTypeParameters(t *testing.T) {
+	s := NewRateLimitedPointers[url.URL, *url.URL](pointers{}, limittest.Limiter(t))
+	link := &url.URL{Host: "x.org"}
+	for _, test := range []struct {
+		p, q *url.URL
+		want string
+	}{
+		{nil, link, "no p"},
+		{link, nil, "no q.String()"},
+		{link, link, "parameter://x.org://x.org"},
+	} {
+		if got := limittest.Key(t, 2, func() error { return s.Get(test.p, test.q) }); got != test.want {
 			t.Errorf("got key %q, want %q", got, test.want)
 		}
 	}

@@ -11,3 +11,16 @@ type Server interface {
 	//ratelimit:count=1 time=1h
 	stop() error
 }
+
+// Guarded has a default, which means what can be limited.
+//
+//ratelimit:count=1 time=1h
+type Guarded interface {
+	api.Sealed
+}
+
+// Embedding has one on what it embeds.
+type Embedding interface {
+	//ratelimit:count=1 time=1h key=embedding
+	api.Sealed
+}

@@ -69,3 +69,79 @@ func (s *RateLimitedServer) stop() error {
 	}
 	return s.Server.stop()
 }
+
+// RateLimitedGuarded decorates [Guarded] with the limits of its //ratelimit: directives. A call over its limit is not
+// passed on: it returns an error that matches [ratelimit.ErrLimited].
+type RateLimitedGuarded struct {
+	// Embedded for mustEmbedUnimplementedServer, which its own package keeps to itself. All other methods are forwarded
+	// below, but one that is added to Guarded passes without a limit until go generate is run again.
+	Guarded
+
+	get *ratelimit.Guard
+}
+
+// If this does not compile, Guarded has changed: run go generate again.
+var _ Guarded = (*RateLimitedGuarded)(nil)
+
+// NewRateLimitedGuarded returns a decorator of next that asks limiter before each limited call.
+func NewRateLimitedGuarded(next Guarded, limiter *ratelimit.Limiter) *RateLimitedGuarded {
+	return &RateLimitedGuarded{
+		Guarded: next,
+		get: limiter.Guard("private.Guarded.Get", ratelimit.Rule{
+			Key:   "private.Guarded.Get",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+		}),
+	}
+}
+
+// Unwrap returns the decorated [Guarded].
+func (g *RateLimitedGuarded) Unwrap() Guarded {
+	return g.Guarded
+}
+
+// Get calls [Guarded.Get], at most once per 1h (token bucket).
+func (g *RateLimitedGuarded) Get(ctx context.Context) error {
+	if err := g.get.Allow(ctx); err != nil {
+		return err
+	}
+	return g.Guarded.Get(ctx)
+}
+
+// RateLimitedEmbedding decorates [Embedding] with the limits of its //ratelimit: directives. A call over its limit is
+// not passed on: it returns an error that matches [ratelimit.ErrLimited].
+type RateLimitedEmbedding struct {
+	// Embedded for mustEmbedUnimplementedServer, which its own package keeps to itself. All other methods are forwarded
+	// below, but one that is added to Embedding passes without a limit until go generate is run again.
+	Embedding
+
+	get *ratelimit.Guard
+}
+
+// If this does not compile, Embedding has changed: run go generate again.
+var _ Embedding = (*RateLimitedEmbedding)(nil)
+
+// NewRateLimitedEmbedding returns a decorator of next that asks limiter before each limited call.
+func NewRateLimitedEmbedding(next Embedding, limiter *ratelimit.Limiter) *RateLimitedEmbedding {
+	return &RateLimitedEmbedding{
+		Embedding: next,
+		get: limiter.Guard("private.Embedding.Get", ratelimit.Rule{
+			Key:   "embedding",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+		}),
+	}
+}
+
+// Unwrap returns the decorated [Embedding].
+func (e *RateLimitedEmbedding) Unwrap() Embedding {
+	return e.Embedding
+}
+
+// Get calls [Embedding.Get], at most once per 1h (token bucket).
+func (e *RateLimitedEmbedding) Get(ctx context.Context) error {
+	if err := e.get.Allow(ctx); err != nil {
+		return err
+	}
+	return e.Embedding.Get(ctx)
+}

@@ -46,3 +46,17 @@ func TestServer(t *testing.T) {
 		t.Error("Unwrap: got another value")
 	}
 }
+
+type sealed struct{ api.UnimplementedServer }
+
+func (sealed) Get(context.Context) error { return nil }
+
+// A default on an interface means the methods that can be limited.
+func TestDefault(t *testing.T) {
+	ctx := t.Context()
+	guarded := NewRateLimitedGuarded(sealed{}, limittest.Limiter(t))
+	limittest.Admits(t, 1, "private.Guarded.Get", func() error { return guarded.Get(ctx) })
+	embedding := NewRateLimitedEmbedding(sealed{}, limittest.Limiter(t))
+	limittest.Admits(t, 1, "private.Embedding.Get", func() error { return embedding.Get(ctx) })
+	var _, _ api.Sealed = guarded, embedding
+}

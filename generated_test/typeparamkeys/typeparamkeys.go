@@ -45,6 +45,6 @@ type Base[T ~string] interface {
 
 // Meter has a type parameter that is an integer of either sign, or none.
 type Meter[N ~int | ~uint8 | ~float64, U int | uint] interface {
-	//ratelimit:key={n > 0}:{int(100 / n)} count=4 time=1h cost={u}
+	//ratelimit:key=meter:{n > 0}:{int(100 / n)} count=4 time=1h cost={u}
 	Read(n N, u U) error
 }

@@ -222,7 +222,7 @@ func NewRateLimitedMeter[N ~int | ~uint8 | ~float64, U int | uint](
 	return &RateLimitedMeter[N, U]{
 		next: next,
 		read: limiter.Guard("typeparamkeys.Meter.Read", ratelimit.Rule{
-			Key:     "{n > 0}:{int(100 / n)}",
+			Key:     "meter:{n > 0}:{int(100 / n)}",
 			Name:    "1h",
 			Limit:   ratelimit.Limit{Count: 4, Period: time.Hour},
 			CostArg: true,

@@ -71,8 +71,8 @@ func TestNumbersOfAnyKind(t *testing.T) {
 		n    int
 		want string
 	}{
-		{3, "true:33"},
-		{-3, "false:-33"},
+		{3, "meter:true:33"},
+		{-3, "meter:false:-33"},
 		{0, "no int(100 / n)"},
 	} {
 		if got := limittest.Key(t, 3, func() error { return m.Read(test.n, 2) }); got != test.want {

@@ -30,13 +30,13 @@ func (b *builder) checkLimits(m *method) {
 	}
 }
 
-// checkPrivate reports the limits of a method that is private to another package: only embedding can bring it. A default
-// that means every method means this one, too.
+// checkPrivate reports the limits that name a method that is private to another package: only embedding can bring it.
 func (b *builder) checkPrivate(iface *parse.Interface, m *parse.Method) {
-	if len(m.Limits) == 0 {
+	i := slices.IndexFunc(m.Limits, func(l *parse.Limit) bool { return !l.MeansAll() })
+	if i < 0 {
 		return
 	}
-	fset, pos := b.source.Package.Fset, m.Limits[0].Pos
+	fset, pos := b.source.Package.Fset, m.Limits[i].Pos
 	if fset.PositionFor(pos, false).Filename == fset.PositionFor(m.Func.Pos(), false).Filename { // there it may well hold
 		pos = iface.Object.Pos()
 	}

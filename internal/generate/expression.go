@@ -12,7 +12,6 @@ import (
 
 	"github.com/ratelimitgen/ratelimitgen/annotations"
 	"github.com/ratelimitgen/ratelimitgen/internal/parse"
-	"github.com/ratelimitgen/ratelimitgen/internal/spelling"
 )
 
 // expression is a Go expression of a directive, with the types that it has in one method.
@@ -81,7 +80,8 @@ func (b *builder) expression(m *method, l *parse.Limit, attr string, source *ann
 	var mistake types.Error
 	switch {
 	case errors.As(err, &mistake):
-		c.refuse(mistake.Pos, strings.ReplaceAll(mistake.Msg, "\n\t", " ")+c.wantName(mistake.Msg, pkg, scope))
+		message := strings.ReplaceAll(mistake.Msg, "\n\t", " ")
+		c.refuse(mistake.Pos, message+c.wantName(message, pkg, scope))
 		return nil
 	case err != nil:
 		c.refuse(node.Pos(), err.Error())
@@ -90,22 +90,6 @@ func (b *builder) expression(m *method, l *parse.Limit, attr string, source *ann
 	e.text = types.ExprString(node)
 	e.normalize()
 	return c.checkValue(e)
-}
-
-// wantName says what may stand for a name that means nothing, or nothing about other mistakes.
-func (c *expressionCheck) wantName(message string, pkg *types.Package, scope *types.Scope) string {
-	name, ok := strings.CutPrefix(message, "undefined: ")
-	if !ok || !token.IsIdentifier(name) {
-		return ""
-	}
-	known := slices.DeleteFunc(scope.Names(), func(name string) bool { return !token.IsIdentifier(name) })
-	if meant := spelling.Nearest(name, append(known, pkg.Scope().Names()...), func(string) string { return "" }); meant != "" {
-		return fmt.Sprintf(": did you mean %q?", meant)
-	}
-	if c.attr == "refund" {
-		return ": want a parameter, a result, or a name of the file or the package"
-	}
-	return ": want a parameter, or a name of the file or the package"
 }
 
 // normalize gives each parameter and result one name in the expression, so that equal parts of it have equal texts.
@@ -198,7 +182,7 @@ func (c *expressionCheck) checkNames(node ast.Expr, scope *types.Scope) bool {
 		case *ast.Ident:
 			switch {
 			case strings.HasPrefix(n.Name, "$") && scope.Lookup(n.Name) == nil:
-				c.refuse(n.Pos(), fmt.Sprintf("undefined: %s, want %s", n.Name, paramRange(sig.Params().Len())))
+				c.refuse(n.Pos(), fmt.Sprintf("undefined: %s, want %s", n.Name, numberRange("$", sig.Params().Len(), "parameters")))
 				ok = false
 			case c.attr == "refund" && n.Name == "err" && hidden >= 0:
 				c.refuse(n.Pos(), fmt.Sprintf("err is a parameter and not the error result: want $%d or ret%d", hidden, last))
@@ -220,14 +204,15 @@ func hiddenError(sig *types.Signature) int {
 	return slices.Index(names(sig.Params()), "err")
 }
 
-func paramRange(n int) string {
+// numberRange returns the names of n parameters or results by their numbers.
+func numberRange(prefix string, n int, what string) string {
 	switch n {
 	case 0:
-		return "none, there are no parameters"
+		return "none, there are no " + what
 	case 1:
-		return "$0"
+		return prefix + "0"
 	}
-	return fmt.Sprintf("$0 to $%d", n-1)
+	return fmt.Sprintf("%[1]s0 to %[1]s%d", prefix, n-1)
 }
 
 // checkSyntax reports what an expression of a directive must not hold: what changes something, may panic for other reasons

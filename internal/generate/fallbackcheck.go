@@ -84,7 +84,7 @@ func (b *builder) fallbackNotFound(m *method, l *parse.Limit, pkg *types.Package
 	message := fmt.Sprintf("no function of %s and no method of %s", pkg.Name(), m.decorator.iface.Name)
 	position := func(pos token.Pos) token.Position { return b.source.Package.Fset.PositionFor(pos, false) }
 	if pos, ok := b.source.Package.Names[l.Fallback]; ok && pkg == b.source.Package.Types {
-		return message + " in this build, unlike in that of " + relativeTo(position(l.Pos), position(pos)) + ": want one in both"
+		return message + " in this build, unlike in that of " + parse.Where(position(pos), position(l.Pos)) + ": want one in both"
 	}
 	var known []string
 	for _, other := range m.decorator.iface.Methods {

@@ -11,6 +11,7 @@ import (
 type hole struct {
 	constructor string // of the runtime
 	param       string // the type that it takes, "" if the value is passed as it is
+	method      string // of the value that it calls
 }
 
 // holeOf returns how a value of type t becomes a part of a key, and whether it does. A string, bool or integer goes by its
@@ -18,19 +19,19 @@ type hole struct {
 func holeOf(t types.Type) (hole, bool) {
 	switch info := basicInfo(t); {
 	case info&types.IsString != 0:
-		return hole{"String", "string"}, true
+		return hole{constructor: "String", param: "string"}, true
 	case info&types.IsBoolean != 0:
-		return hole{"Bool", "bool"}, true
+		return hole{constructor: "Bool", param: "bool"}, true
 	case info&types.IsUnsigned != 0:
-		return hole{"Uint", "uint64"}, true
+		return hole{constructor: "Uint", param: "uint64"}, true
 	case info&types.IsInteger != 0:
-		return hole{"Int", "int64"}, true
+		return hole{constructor: "Int", param: "int64"}, true
 	}
 	switch {
 	case types.Implements(t, textMarshaler):
-		return hole{"Text", ""}, true
+		return hole{constructor: "Text", method: "MarshalText"}, true
 	case types.Implements(t, stringer):
-		return hole{"Stringer", ""}, true
+		return hole{constructor: "Stringer", method: "String"}, true
 	}
 	for _, term := range termsOf(t) {
 		if slice, ok := term.(*types.Slice); !ok || !types.Identical(slice.Elem(), types.Typ[types.Byte]) {
@@ -41,9 +42,9 @@ func holeOf(t types.Type) (hole, bool) {
 		return hole{}, false
 	}
 	if _, ok := types.Unalias(t).(*types.TypeParam); ok {
-		return hole{"Bytes", "[]byte"}, true
+		return hole{constructor: "Bytes", param: "[]byte"}, true
 	}
-	return hole{"Bytes", ""}, true
+	return hole{constructor: "Bytes"}, true
 }
 
 // stringer and textMarshaler are [fmt.Stringer] and [encoding.TextMarshaler], made here like [locker].
@@ -93,6 +94,14 @@ func mayBeInteger(t types.Type) bool {
 	return slices.ContainsFunc(termsOf(t), func(term types.Type) bool {
 		basic, ok := term.(*types.Basic)
 		return ok && basic.Info()&types.IsInteger != 0
+	})
+}
+
+// mayOverflow reports whether values of type t are unsigned, and some of them too large for an int64.
+func mayOverflow(t types.Type) bool {
+	return basicInfo(t)&types.IsUnsigned != 0 && slices.ContainsFunc(termsOf(t), func(term types.Type) bool {
+		basic, ok := term.(*types.Basic)
+		return ok && slices.Contains([]types.BasicKind{types.Uint, types.Uint64, types.Uintptr}, basic.Kind())
 	})
 }
 

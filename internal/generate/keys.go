@@ -3,7 +3,6 @@ package generate
 import (
 	"fmt"
 	"go/token"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,7 +12,7 @@ import (
 // CheckKeys reports keys that do not stand for one thing throughout the packages of a module: limits that share a key
 // share a bucket, so they must be equal, and a default key is one method's own. Each place is reported.
 func CheckKeys(pkgs []*parse.Package) parse.Diagnostics {
-	keys := map[moduleKey]*key{}
+	uses := keyUses{keys: map[moduleKey][]keyUse{}, buckets: map[moduleBuckets][]keyUse{}}
 	for _, pkg := range pkgs {
 		if pkg.Mistaken {
 			continue // limits are missing
@@ -21,39 +20,63 @@ func CheckKeys(pkgs []*parse.Package) parse.Diagnostics {
 		for _, file := range pkg.Files {
 			for _, iface := range file.Interfaces {
 				for _, m := range iface.Methods {
-					collect(keys, pkg, iface, m)
+					uses.collect(pkg, iface, m)
 				}
 			}
 		}
 	}
 	var found parse.Diagnostics
-	for at, k := range keys {
-		found = append(found, k.mistakes(at.text)...)
+	for _, same := range uses.keys {
+		found = append(found, compare(same)...)
+	}
+	for _, same := range uses.buckets {
+		found = append(found, compareBuckets(same)...)
 	}
 	found.Sort()
 	return found
 }
 
+// keyUses are the uses of all keys, by their text, and by what the runtime tells buckets apart by.
+type keyUses struct {
+	keys    map[moduleKey][]keyUse
+	buckets map[moduleBuckets][]keyUse
+}
+
 // moduleKey is a key by its text, within a module.
 type moduleKey struct{ module, text string }
 
-// key is what stands behind one key.
-type key struct{ uses []keyUse }
+// moduleBuckets are the buckets that limits of a module share when their calls give the same values.
+type moduleBuckets struct {
+	module string
+	Buckets
+}
 
-// keyUse are the limits that one method has under a key.
+// keyUse are the limits that one method has under a key, or one of them.
 type keyUse struct {
 	pos       token.Position
+	key       string
 	limits    string // in words
 	pkg       string // path
 	isDefault bool
 }
 
-func collect(keys map[moduleKey]*key, pkg *parse.Package, iface *parse.Interface, m *parse.Method) {
+func (u *keyUses) collect(pkg *parse.Package, iface *parse.Interface, m *parse.Method) {
 	name := MethodName(pkg.Types.Name(), iface.Name, m.Func.Name())
+	use := func(l *parse.Limit, limits string) keyUse {
+		return keyUse{
+			pos:       pkg.Fset.PositionFor(l.Pos+token.Pos(l.Offset("key")), false),
+			key:       Key(l, name),
+			limits:    limits,
+			pkg:       pkg.Types.Path(),
+			isDefault: l.Key == nil,
+		}
+	}
 	limits := map[string][]*parse.Limit{}
 	for _, l := range m.Limits {
 		text := Key(l, name)
 		limits[text] = append(limits[text], l)
+		at := moduleBuckets{pkg.Module, BucketsOf(l, name)}
+		u.buckets[at] = append(u.buckets[at], use(l, identityWords(l)))
 	}
 	for text, ls := range limits {
 		words := make([]string, len(ls))
@@ -62,15 +85,7 @@ func collect(keys map[moduleKey]*key, pkg *parse.Package, iface *parse.Interface
 		}
 		slices.Sort(words)
 		at := moduleKey{pkg.Module, text}
-		if keys[at] == nil {
-			keys[at] = &key{}
-		}
-		keys[at].uses = append(keys[at].uses, keyUse{
-			pos:       pkg.Fset.PositionFor(ls[0].Pos+token.Pos(ls[0].Offset("key")), false),
-			limits:    strings.Join(words, " and "),
-			pkg:       pkg.Types.Path(),
-			isDefault: ls[0].Key == nil,
-		})
+		u.keys[at] = append(u.keys[at], use(ls[0], strings.Join(words, " and ")))
 	}
 }
 
@@ -86,30 +101,40 @@ func identityWords(l *parse.Limit) string {
 	return text
 }
 
-// relativeTo returns a position in words, its file as seen from the folder of another position's.
-func relativeTo(here, there token.Position) string {
-	if name, err := filepath.Rel(filepath.Dir(here.Filename), there.Filename); err == nil {
-		there.Filename = filepath.ToSlash(name)
-	}
-	return there.String()
-}
-
-// mistakes compares the first use of a key with the others.
-func (k *key) mistakes(text string) parse.Diagnostics {
+// compare compares the first use of a key with the others.
+func compare(uses []keyUse) parse.Diagnostics {
 	var found parse.Diagnostics
 	report := func(here, there keyUse) {
 		var message string
 		if here.isDefault && there.isDefault && here.pkg != there.pkg {
-			message = fmt.Sprintf("default key %q is also that of a method in %s: want key=", text, there.pkg)
+			message = fmt.Sprintf("default key %q is also that of a method in %s: want key=", here.key, there.pkg)
 		} else {
 			message = fmt.Sprintf("key %q is for %s here, for %s at %s: want equal limits, or another key",
-				text, here.limits, there.limits, relativeTo(here.pos, there.pos))
+				here.key, here.limits, there.limits, parse.Where(there.pos, here.pos))
 		}
 		found = append(found, parse.Diagnostic{Pos: here.pos, Message: message})
 	}
-	first := k.uses[0]
-	for _, use := range k.uses[1:] {
+	first := uses[0]
+	for _, use := range uses[1:] {
 		if use.isDefault && first.isDefault && use.pkg != first.pkg || use.limits != first.limits {
+			report(first, use)
+			report(use, first)
+		}
+	}
+	return found
+}
+
+// compareBuckets compares the first use of buckets with those by keys of other texts.
+func compareBuckets(uses []keyUse) parse.Diagnostics {
+	var found parse.Diagnostics
+	report := func(here, there keyUse) {
+		found = append(found, parse.Diagnostic{Pos: here.pos, Message: fmt.Sprintf(
+			"key %q is for %s here, and %q, which shares its buckets for equal values, for %s at %s: want equal limits, or another literal text in one of them",
+			here.key, here.limits, there.key, there.limits, parse.Where(there.pos, here.pos))})
+	}
+	first := uses[0]
+	for _, use := range uses[1:] {
+		if use.key != first.key && use.limits != first.limits {
 			report(first, use)
 			report(use, first)
 		}

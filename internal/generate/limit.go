@@ -44,6 +44,31 @@ func keyWith(l *parse.Limit, method string, text func(annotations.Part) string) 
 	return key.String()
 }
 
+// Buckets tell the buckets of limits apart, as far as the calls do not: the runtime puts values into the key, and not the
+// expressions that give them.
+type Buckets struct {
+	key       string // with each expression as {}
+	name      string
+	algorithm annotations.Algorithm
+}
+
+// BucketsOf returns the buckets of a limit of a method, which is called as [MethodName] says.
+func BucketsOf(l *parse.Limit, method string) Buckets {
+	afterHole := false
+	key := keyWith(l, method, func(part annotations.Part) string {
+		text, isHole := partText(part), part.Expr != nil || part.Caller != ""
+		if part.Expr != nil {
+			text = "{}"
+		}
+		if isHole && afterHole { // as the runtime has it
+			text = ":" + text
+		}
+		afterHole = isHole
+		return text
+	})
+	return Buckets{key, l.Name, l.Algorithm}
+}
+
 // ruleKey is the key of a limit for the runtime, which tells the parts of a call apart by their texts and has no braces in
 // them.
 func (m *method) ruleKey(l *parse.Limit) string {

@@ -101,16 +101,27 @@ func (w *lowering) hole() *jen.Statement {
 	h, _ := holeOf(t)
 	var value *jen.Statement
 	switch {
-	case h.param == "" && isNilable(t):
-		pl := w.place(w.node)
-		w.requireNotNil(pl)
-		value = pl.code
+	case h.method != "":
+		value = w.receiver(h.method)
 	case h.param == "" || w.info.Types[w.node].Value != nil && isUntyped(t):
 		value = w.value(w.node)
 	default:
 		value = w.convert(h.param, ast.Unparen(w.node))
 	}
 	return jen.Qual(runtimePath, h.constructor).Call(value)
+}
+
+// receiver returns the code of the expression as a value whose method the runtime calls. It may be that of an embedded field.
+func (w *lowering) receiver(method string) *jen.Statement {
+	t := w.typ(w.node)
+	_, index, _ := types.LookupFieldOrMethod(t, true, nil, method)
+	r := route{t, index}
+	if !r.mayBeNil() {
+		return w.value(w.node)
+	}
+	pl := w.place(w.node)
+	w.requireRoute(pl, r)
+	return pl.code
 }
 
 // convert returns the code of an expression as a value of a predeclared type.
@@ -127,13 +138,13 @@ func (w *lowering) convert(name string, e ast.Expr) *jen.Statement {
 // cost returns the cost of a call. It is 1, as that of other calls, where a pointer on the path is nil.
 func (m *method) cost(q *question, a ask, p *printer, taken scope) *jen.Statement {
 	w := m.lowering(a, p, taken)
-	value := w.convert("int64", w.node)
+	value := w.units()
 	if len(w.steps) == 0 && (len(a.limits) == 1 || w.info.Types[w.node].Value != nil) { // a constant may be untyped
 		return value
 	}
 	name := taken.pick("cost")
 	w = m.lowering(a, p, taken)
-	value = w.convert("int64", w.node)
+	value = w.units()
 	if len(w.steps) == 0 {
 		q.before = append(q.before, jen.Id(name).Op(":=").Add(value))
 		return jen.Id(name)
@@ -141,6 +152,16 @@ func (m *method) cost(q *question, a ask, p *printer, taken scope) *jen.Statemen
 	q.before = append(q.before, jen.Id(name).Op(":=").Add(p.predeclared("int64")).Call(jen.Lit(1)))
 	q.before = append(q.before, nested(w.steps, jen.Id(name).Op("=").Add(value))...)
 	return jen.Id(name)
+}
+
+// units returns the expression as a cost. One that is too large for it becomes the largest, and not a negative one. Where the
+// target has a min of its own it does, which the runtime refuses.
+func (w *lowering) units() *jen.Statement {
+	if !mayOverflow(w.typ(w.node)) || w.info.Types[w.node].Value != nil || w.p.hidden("min") {
+		return w.convert("int64", w.node)
+	}
+	largest := jen.Lit(1).Op("<<").Lit(63).Op("-").Lit(1)
+	return w.p.predeclared("int64").Call(w.p.predeclared("min").Call(w.convert("uint64", w.node), largest))
 }
 
 // skip returns the condition under which limits are not asked. It is false where a pointer on the path is nil.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"slices"
 
 	"github.com/dave/jennifer/jen"
 )
@@ -14,7 +15,7 @@ func (w *lowering) selector(e *ast.SelectorExpr) *jen.Statement {
 	if selection == nil {
 		return w.object(w.info.Uses[e.Sel])
 	}
-	if !mayBeNil(selection) {
+	if !routeOf(selection).mayBeNil() {
 		w.checkExported(selection)
 		return w.value(e.X).Dot(e.Sel.Name)
 	}
@@ -25,7 +26,7 @@ func (w *lowering) selector(e *ast.SelectorExpr) *jen.Statement {
 func (w *lowering) selected(e *ast.SelectorExpr, selection *types.Selection) place {
 	w.checkExported(selection)
 	pl := w.place(e.X)
-	w.requireSelection(pl, selection)
+	w.requireRoute(pl, routeOf(selection))
 	return pl.dot(e.Sel.Name)
 }
 
@@ -35,16 +36,24 @@ func (w *lowering) checkExported(selection *types.Selection) {
 	}
 }
 
-// mayBeNil reports whether there is a pointer or an interface on the way to a field or method.
-func mayBeNil(selection *types.Selection) bool {
+// route leads from a value to a field or method of it, over fields that are embedded.
+type route struct {
+	from  types.Type
+	index []int // as in [types.Selection]
+}
+
+func routeOf(selection *types.Selection) route { return route{selection.Recv(), selection.Index()} }
+
+// mayBeNil reports whether there is a pointer or an interface on the way.
+func (r route) mayBeNil() bool {
 	nilable := false
-	walk(selection, func(t types.Type, _ *types.Var) { nilable = nilable || isNilable(t) })
+	r.walk(func(t types.Type, _ *types.Var) { nilable = nilable || isNilable(t) })
 	return nilable
 }
 
-// requireSelection requires that what is on the way from a value to its field or method is not nil.
-func (w *lowering) requireSelection(pl place, selection *types.Selection) {
-	walk(selection, func(t types.Type, field *types.Var) {
+// requireRoute requires that what is on the way from a value to its field or method is not nil.
+func (w *lowering) requireRoute(pl place, r route) {
+	r.walk(func(t types.Type, field *types.Var) {
 		if field != nil {
 			pl = pl.dot(field.Name())
 		}
@@ -58,13 +67,12 @@ func (w *lowering) requireSelection(pl place, selection *types.Selection) {
 	})
 }
 
-// walk calls visit for the value of a selection, and then for each embedded field on the way, with its type. The field or
-// method at the end is not visited.
-func walk(selection *types.Selection, visit func(t types.Type, field *types.Var)) {
-	t := selection.Recv()
+// walk calls visit for the value, and then for each embedded field on the way, with its type. The field or method at the
+// end is not visited.
+func (r route) walk(visit func(t types.Type, field *types.Var)) {
+	t := r.from
 	visit(t, nil)
-	index := selection.Index()
-	for _, i := range index[:len(index)-1] {
+	for _, i := range r.index[:len(r.index)-1] {
 		if p, ok := t.Underlying().(*types.Pointer); ok {
 			t = p.Elem()
 		}
@@ -76,12 +84,12 @@ func walk(selection *types.Selection, visit func(t types.Type, field *types.Var)
 
 // isNilable reports whether a method of t or a field behind it cannot be used when a value of t is nil.
 func isNilable(t types.Type) bool {
-	if _, ok := types.Unalias(t).(*types.TypeParam); ok {
-		return false
-	}
-	switch t.Underlying().(type) {
-	case *types.Pointer, *types.Interface:
+	if _, isParam := types.Unalias(t).(*types.TypeParam); !isParam && types.IsInterface(t) {
 		return true
 	}
-	return false
+	terms := termsOf(t)
+	return len(terms) > 0 && !slices.ContainsFunc(terms, func(term types.Type) bool {
+		_, isPointer := term.(*types.Pointer)
+		return !isPointer
+	})
 }

@@ -38,6 +38,8 @@ func (c *expressionCheck) checkValue(e *expression) *expression {
 		return c.checkConstantCost(e, tv)
 	case basicInfo(t)&types.IsBoolean == 0:
 		return refuse(c.describe(tv) + ": want a bool")
+	case tv.Value != nil:
+		return refuse(fmt.Sprintf("is always %s: want a condition of the call, or no %s=", tv.Value, c.attr))
 	}
 	return e
 }

@@ -41,7 +41,8 @@ type Limit struct {
 	File string `json:"file"` // relative to the working directory, with slashes
 	Line int    `json:"line"` // of the directive
 
-	module string
+	module  string
+	buckets generate.Buckets
 }
 
 // Of returns the limits of packages in the order of their IDs, as seen from the working directory.
@@ -87,6 +88,7 @@ func newLimit(pkg *parse.Package, method string, l *parse.Limit, dir string) Lim
 		Status:    l.Status,
 		Message:   l.Message,
 		module:    pkg.Module,
+		buckets:   generate.BucketsOf(l, method),
 	}
 	if l.Has("refill") {
 		limit.Refill = string(l.Refill)
@@ -135,18 +137,23 @@ func per(l *parse.Limit) []string {
 	return names
 }
 
-// share tells limits which others charge the same buckets: those of the module with the same key, name and algorithm.
+// share tells limits which others of the module charge the same buckets. Packages of one name may have limits of one ID.
 func share(limits []Limit) {
-	type buckets struct{ module, key, name, algorithm string }
-	of := func(l Limit) buckets { return buckets{l.module, l.Key, l.Name, l.Algorithm} }
-	users := map[buckets][]string{}
-	for _, l := range limits {
-		users[of(l)] = append(users[of(l)], l.ID)
+	type buckets struct {
+		module string
+		generate.Buckets
 	}
+	users := map[buckets][]int{}
 	for i, l := range limits {
-		for _, id := range users[of(l)] {
-			if id != l.ID {
-				limits[i].Shared = append(limits[i].Shared, id)
+		at := buckets{l.module, l.buckets}
+		users[at] = append(users[at], i)
+	}
+	for _, same := range users {
+		for _, i := range same {
+			for _, j := range same {
+				if i != j {
+					limits[i].Shared = append(limits[i].Shared, limits[j].ID)
+				}
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package parse
 import (
 	"cmp"
 	"go/token"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -43,4 +44,18 @@ func ComparePositions(a, b token.Position) int {
 		cmp.Compare(a.Line, b.Line),
 		cmp.Compare(a.Column, b.Column),
 	)
+}
+
+// Where returns a position in words, its file as seen from the folder of another position's.
+func Where(pos, from token.Position) string {
+	pos.Filename = PathFrom(from.Filename, pos.Filename)
+	return pos.String()
+}
+
+// PathFrom returns the path of a file as seen from the folder of the file at from.
+func PathFrom(from, path string) string {
+	if name, err := filepath.Rel(filepath.Dir(from), path); err == nil {
+		return filepath.ToSlash(name)
+	}
+	return path
 }

@@ -88,6 +88,10 @@ type Limit struct {
 	obstacles []Obstacle
 }
 
+// MeansAll reports whether the limit is a default for all methods that can be limited, which those that are private to
+// another package cannot.
+func (l *Limit) MeansAll() bool { return l.Default && l.Methods == nil }
+
 // Obstacle is why an expression or the fallback of a directive cannot be written in other packages.
 type Obstacle struct {
 	Offset int // where that starts, in bytes after the directive's first slash

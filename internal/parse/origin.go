@@ -20,8 +20,8 @@ func HeaderFor(origin string) string {
 	return Header + "\n" + originPrefix + origin + ".\n"
 }
 
-// OriginOf returns the path that [HeaderFor] has written.
-func OriginOf(src []byte) string {
+// originOf returns the path that [HeaderFor] has written.
+func originOf(src []byte) string {
 	_, rest, _ := bytes.Cut(src, []byte(Header))
 	line, _, _ := bytes.Cut(bytes.TrimLeft(rest, "\r\n"), []byte("\n"))
 	origin, ok := strings.CutPrefix(strings.TrimSpace(string(line)), originPrefix)
@@ -80,5 +80,5 @@ func (p *Package) OutputDir() string {
 // SourceDir returns the directory of the package whose decorators are in a generated file in [Package.OutputDir]. It reports
 // false if the file is for a package of another module.
 func (p *Package) SourceDir(content []byte) (string, bool) {
-	return p.listed.sourceDir(p.OutputDir(), OriginOf(content))
+	return p.listed.sourceDir(p.OutputDir(), originOf(content))
 }

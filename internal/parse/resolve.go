@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -129,7 +128,10 @@ func (d *declaration) resolveMethod(m *method) *Method {
 		case l.Exempt:
 			resolved.Exempt = true
 		default:
-			resolved.Limits = append(resolved.Limits, &Limit{Annotation: l.Annotation, Pos: l.pos, Default: !onMethod, obstacles: l.obstacles})
+			limit := &Limit{Annotation: l.Annotation, Pos: l.pos, Default: !onMethod, obstacles: l.obstacles}
+			if m.Exported() || m.Pkg().Path() == d.checked.types.Path() || !limit.MeansAll() {
+				resolved.Limits = append(resolved.Limits, limit)
+			}
 		}
 	}
 	return resolved
@@ -179,15 +181,16 @@ func (d *declaration) checkAgreement(m *method, claims []claim) {
 			continue
 		}
 		pos, there := other.pos, ""
+		where := func(p token.Pos) string { return Where(d.fset.PositionFor(p, false), d.fset.PositionFor(pos, false)) }
 		if file := d.fileAt(pos); !slices.Contains(d.checked.files, file) {
 			pos = d.spec.Type.Pos()
 			if other.via != nil {
 				pos = other.via.field.Type.Pos()
 			}
-			there = " at " + d.where(other.pos, pos)
+			there = " at " + where(other.pos)
 		}
 		d.errorf(pos, "%s: other limits%s than at %s: want the same ones, or a line on %[1]s in %[4]s itself",
-			m.Name(), there, d.where(claims[0].pos, pos), d.spec.Name.Name)
+			m.Name(), there, where(claims[0].pos), d.spec.Name.Name)
 	}
 }
 
@@ -201,16 +204,6 @@ func texts(lines []*line) []string {
 	}
 	slices.Sort(texts)
 	return texts
-}
-
-// where returns a position in words, its file relative to the folder of another one.
-func (r *resolver) where(pos, from token.Pos) string {
-	p := r.fset.PositionFor(pos, false)
-	dir := filepath.Dir(r.fset.PositionFor(from, false).Filename)
-	if name, err := filepath.Rel(dir, p.Filename); err == nil {
-		p.Filename = filepath.ToSlash(name)
-	}
-	return p.String()
 }
 
 // matching returns the lines that methods= does not keep from a method.

@@ -35,7 +35,7 @@ func TestOrigin(t *testing.T) {
 		{"package limited\n\nconst _ = `\n" + HeaderFor(origin) + "`\n", ""},
 		{"", ""},
 	} {
-		if got := OriginOf([]byte(test.text)); got != test.want {
+		if got := originOf([]byte(test.text)); got != test.want {
 			t.Errorf("%q has the origin %q, want %q", test.text, got, test.want)
 		}
 	}

@@ -9,6 +9,12 @@ type Server interface {
 	mustEmbedUnimplementedServer()
 }
 
+// Sealed has no method that cannot be refused but the private one.
+type Sealed interface {
+	Get(ctx context.Context) error
+	mustEmbedUnimplementedServer()
+}
+
 // UnimplementedServer is what implementations embed.
 type UnimplementedServer struct{}
 
