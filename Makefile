@@ -26,8 +26,8 @@ test: redis ## all tests, against a real Redis server too
 	@$(call in,$(TESTED),go test ./...)
 
 .PHONY: race
-race: redis ## all tests under the race detector
-	@$(call in,$(TESTED),go test -race ./...)
+race: redis ## all tests under the race detector, but for what is long and never at once
+	@$(call in,$(TESTED),go test -race -short ./...)
 
 .PHONY: soak
 soak: redis ## a million random calls to the stores, in lock step with a model (some 15 minutes); SOAK=10 for ten millions
