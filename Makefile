@@ -30,7 +30,7 @@ race: redis ## all tests under the race detector, but for what is long and never
 	@$(call in,$(TESTED),go test -race -short ./...)
 
 .PHONY: soak
-soak: redis ## a million random calls to the stores, in lock step with a model (some 15 minutes); SOAK=10 for ten millions
+soak: redis ## a million random calls to the stores, in lock step with a model (some four minutes); SOAK=10 for ten millions
 	@RAPID_CHECKS=$$(( $(or $(SOAK),1) * 1000 )) go test -count=1 -timeout=24h -v -run='Conformance|ClockSetBack|Cluster/conformance' \
 		./runtime/memlimit ./runtime/redislimit | grep -E 'random calls|^(ok|FAIL|---|panic)'
 

@@ -43,6 +43,7 @@ func (p *player) play(rt *rapid.T) action {
 	case "peek":
 		a.want = p.peek(a.charges)
 	case "refund":
+		p.leaveForgotten(a.charges)
 		a.lost = p.refund(a.charges)
 	case "renew":
 		a.want = p.renew(a.charges)
@@ -226,6 +227,16 @@ func (p *player) asForgotten(c ratelimit.Charge) ratelimit.Charge {
 		c.Limit, c.Wait = b.by.Limit, b.by.Wait
 	}
 	return c
+}
+
+// leaveForgotten makes refunds to token buckets that a Store may not have forgotten yet none. What a refused call capped is
+// still there uncapped, and a refund would keep it.
+func (p *player) leaveForgotten(charges []ratelimit.Charge) {
+	for i, c := range charges {
+		if b, ok := p.buckets[nameOf(c)]; ok && p.now >= b.full && c.Limit.Algorithm == ratelimit.TokenBucket {
+			charges[i].Cost = 0
+		}
+	}
 }
 
 // forSlots reports whether a charge is for slots of a concurrency limit.
