@@ -118,11 +118,13 @@ func (g *Guard) decide(ctx context.Context, s *scratch, call args) error {
 
 // take asks the limits about the charges in s.
 func (g *Guard) take(ctx context.Context, s *scratch) error {
-	take := g.limiter.take
+	var decided bool
+	var err error
 	if g.waits {
-		take = g.takeInTurn
+		decided, err = g.takeInTurn(ctx, s)
+	} else {
+		decided, err = g.limiter.take(ctx, s)
 	}
-	decided, err := take(ctx, s)
 	switch {
 	case err != nil:
 		return g.undecided(err)

@@ -48,15 +48,15 @@ func TestSaysWhatGenerateSays(t *testing.T) {
 	}
 	for _, path := range cases {
 		name := strings.TrimSuffix(filepath.Base(path), ".txtar")
+		archive, err := txtar.ParseFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.ContainsFunc(archive.Files, func(f txtar.File) bool { return f.Name == "args" }) {
+			continue // mistakes of -into, which an analyzer does not have
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			archive, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if slices.ContainsFunc(archive.Files, func(f txtar.File) bool { return f.Name == "args" }) {
-				t.Skip("depends on the flags of generate")
-			}
 			dir := t.TempDir()
 			want := extract(t, archive, dir)
 			if text, ok := wider[name]; ok {
