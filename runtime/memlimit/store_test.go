@@ -155,7 +155,7 @@ func TestStoreRunsNoGoroutine(t *testing.T) {
 			take(t, store, one(fmt.Sprint("key ", i), perSecond, 1))
 		}
 	}
-	if after := runtime.NumGoroutine(); after != before {
+	if after := runtime.NumGoroutine(); after > before { // fewer: those of an earlier test have ended meanwhile
 		t.Errorf("%d goroutines have become %d", before, after)
 	}
 }
