@@ -31,13 +31,7 @@ func Output(path string) string {
 }
 
 // Source returns the path of the source file whose decorators are in the file at path, and whether path is such a file's.
-func Source(path string) (string, bool) {
-	if base, ok := strings.CutSuffix(path, "_ratelimit_test.go"); ok {
-		return base + "_test.go", true
-	}
-	base, ok := strings.CutSuffix(path, "_ratelimit.go")
-	return base + ".go", ok
-}
+func Source(path string) (string, bool) { return parse.SourceOf(path) }
 
 // IsOutput reports whether a file is ours to overwrite and to remove: it has our header, or is blank as a run that was cut
 // short may have left it.

@@ -45,12 +45,8 @@ func (in *into) patterns() []string {
 	if in == nil {
 		return nil
 	}
-	entries, _ := os.ReadDir(in.dir) // none if it is not there
-	for _, entry := range entries {
-		name := entry.Name()
-		if filepath.Ext(name) == ".go" && !entry.IsDir() && !strings.HasPrefix(name, "_") && !strings.HasPrefix(name, ".") {
-			return []string{in.dir}
-		}
+	if len(goFilesIn(in.dir)) > 0 {
+		return []string{in.dir}
 	}
 	return nil
 }
@@ -131,13 +127,9 @@ func (in *into) locate(cfg Config, l *listing) error {
 
 // module returns the main module that the directory is of.
 func (in *into) module(cfg Config, l *listing) (*packages.Module, error) {
-	root := realPath(in.dir)
-	for !exists(filepath.Join(root, "go.mod")) {
-		parent := filepath.Dir(root)
-		if parent == root {
-			return nil, in.isForeign(cfg)
-		}
-		root = parent
+	root := rootAbove(realPath(in.dir))
+	if root == "" {
+		return nil, in.isForeign(cfg)
 	}
 	if module := l.moduleAt(root); module != nil {
 		return module, nil

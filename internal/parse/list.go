@@ -27,6 +27,8 @@ type listing struct {
 	roots []*packages.Package // those of the user, each in the variant that has its in-package tests
 	into  *into               // nil if decorators go into the packages of their interfaces
 
+	isPartial bool // packages that cannot matter are not among the roots
+
 	modules map[string]*packages.Module // main ones, by path
 
 	// What other packages import of the roots that have in-package tests, by path.
@@ -37,8 +39,25 @@ type listing struct {
 	ignored map[string][]string // Go files that other builds have
 }
 
-// list asks the go command for the packages that match the patterns.
+// list asks the go command for the packages that match the patterns, or for those of them that can matter. If these are not
+// all, the listing is partial.
 func list(cfg Config, patterns []string) (*listing, error) {
+	if fewer, named := sift(cfg, patterns); len(named) > 0 {
+		if l, err := ask(cfg, patterns, fewer, named); err == nil {
+			l.isPartial = true
+			return l, nil
+		} // the go command has better words if it sees the patterns of the user
+	}
+	return listAll(cfg, patterns)
+}
+
+// listAll asks the go command for all packages that match the patterns.
+func listAll(cfg Config, patterns []string) (*listing, error) {
+	return ask(cfg, patterns, patterns, nil)
+}
+
+// ask asks the go command for packages, instead of those that match the patterns. Some are named by their directories.
+func ask(cfg Config, patterns, asked []string, named map[string]*folder) (*listing, error) {
 	conf := &packages.Config{Mode: listMode, Dir: cfg.Dir, Env: cfg.Env, Tests: true}
 	if cfg.Tags != "" {
 		conf.BuildFlags = []string{"-tags=" + cfg.Tags}
@@ -47,7 +66,7 @@ func list(cfg Config, patterns []string) (*listing, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := packages.Load(conf, slices.Concat(patterns, into.patterns())...)
+	all, err := packages.Load(conf, slices.Concat(asked, into.patterns())...)
 	if err != nil {
 		// The go command's own words are behind those of the package that ran it.
 		if _, words, ok := strings.Cut(err.Error(), "stderr: "); ok {
@@ -55,6 +74,7 @@ func list(cfg Config, patterns []string) (*listing, error) {
 		}
 		return nil, err
 	}
+	all = slices.DeleteFunc(all, func(p *packages.Package) bool { return named[p.Dir].isOutOfBuild(p) })
 	listed := into.split(cfg, patterns, all)
 	if err := missing(cfg, patterns, listed); err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ type Config struct {
 
 // Load returns the user's packages that the patterns match, those of a main module, sorted by path, tests included: a
 // package with its in-package tests is one Package, its external test package another. Other packages that match are
-// left out. No pattern means the package in the current directory. The one that [Config.Into] names is among them only if
+// left out, and so may be those that have neither directives nor output. No pattern means the package in the current directory. The one that [Config.Into] names is among them only if
 // a pattern matches it.
 //
 // Mistakes in the source are returned as [Diagnostics], together with the packages, see [Package.Mistaken]; any other
@@ -43,6 +43,18 @@ func Load(cfg Config, patterns ...string) ([]*Package, error) {
 	if err != nil {
 		return nil, err
 	}
+	pkgs, err := load(cfg, listed)
+	if listed.isPartial && listed.hasOrphans(pkgs) { // whether they are still needed may depend on every package
+		if listed, err = listAll(cfg, patterns); err != nil {
+			return nil, err
+		}
+		pkgs, err = load(cfg, listed)
+	}
+	return pkgs, err
+}
+
+// load returns the packages that are listed.
+func load(cfg Config, listed *listing) ([]*Package, error) {
 	src := newSource(token.NewFileSet(), types.SizesFor("gc", architecture(cfg.Env)), listed)
 	var wanted []*packages.Package
 	for _, root := range listed.roots {
@@ -58,6 +70,7 @@ func Load(cfg Config, patterns ...string) ([]*Package, error) {
 		diags    Diagnostics
 	)
 	if listed.into != nil {
+		var err error
 		if target, inTarget, err = src.target(cfg, listed.into); err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -20,6 +21,15 @@ func HeaderFor(origin string) string {
 	return Header + "\n" + originPrefix + origin + ".\n"
 }
 
+// SourceOf returns the path of the source file whose decorators are in the file at path, and whether path is such a file's.
+func SourceOf(path string) (string, bool) {
+	if base, ok := strings.CutSuffix(path, "_ratelimit_test.go"); ok {
+		return base + "_test.go", true
+	}
+	base, ok := strings.CutSuffix(path, "_ratelimit.go")
+	return base + ".go", ok
+}
+
 // originOf returns the path that [HeaderFor] has written.
 func originOf(src []byte) string {
 	_, rest, _ := bytes.Cut(src, []byte(Header))
@@ -29,6 +39,54 @@ func originOf(src []byte) string {
 		return ""
 	}
 	return strings.TrimSuffix(origin, ".")
+}
+
+// generatedFile is one of our own files.
+type generatedFile struct {
+	dir    string
+	source string // name of the file whose decorators it has
+	origin string // path of that one's package if it is another, see HeaderFor
+}
+
+// outputsIn returns our own files in a directory, of all builds.
+func outputsIn(dir string) []generatedFile {
+	var outputs []generatedFile
+	for _, name := range goFilesIn(dir) {
+		source, ok := SourceOf(name)
+		if !ok {
+			continue
+		}
+		path := filepath.Join(dir, name)
+		if src, err := os.ReadFile(path); err == nil && isGenerated(path, src) {
+			outputs = append(outputs, generatedFile{dir, source, originOf(src)})
+		}
+	}
+	return outputs
+}
+
+// hasOrphans reports whether there is a generated file that nobody writes anew, unless it is for whoever generates into
+// another package.
+func (l *listing) hasOrphans(pkgs []*Package) bool {
+	written := make(map[generatedFile]bool) // without its own path
+	dirs := make(map[string]bool)
+	for _, pkg := range pkgs {
+		dirs[pkg.OutputDir()] = true
+		for _, f := range pkg.Files {
+			origin := ""
+			if f.target != nil {
+				origin = pkg.Types.Path()
+			}
+			written[generatedFile{dir: f.Target().Dir, source: filepath.Base(f.Path), origin: origin}] = true
+		}
+	}
+	for dir := range dirs {
+		for _, o := range outputsIn(dir) {
+			if !written[o] && (o.origin == "" || l.into != nil) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // sourceDir returns the directory of the package whose decorators are in an output in a directory, and whether it is known. An
@@ -62,7 +120,7 @@ func (l *listing) keeps(path, origin string) bool {
 	case in.sources[origin]:
 		return false
 	}
-	name := strings.TrimSuffix(filepath.Base(path), "_ratelimit.go") + ".go"
+	name, _ := SourceOf(filepath.Base(path))
 	if dir, known := l.sourceDir(in.dir, origin); known {
 		return exists(filepath.Join(dir, name))
 	}

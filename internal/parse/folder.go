@@ -1,0 +1,179 @@
+package parse
+
+import (
+	"bytes"
+	"go/ast"
+	"go/build/constraint"
+	"go/parser"
+	"go/token"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/module"
+	"golang.org/x/tools/go/packages"
+)
+
+// folder is what can be known of a package from the bytes of its files, those of all builds and of its tests together.
+type folder struct {
+	dir   string
+	files []string // names of its Go files, as far as the go command reads any
+
+	marked    bool // may have directives
+	hasOutput bool
+	isOdd     bool // the go command may have something to say about it
+
+	name       string
+	imports    map[string]bool
+	interfaces []string // paths of files that may have interfaces with something in them
+}
+
+// scan reads the files.
+func (f *folder) scan() {
+	f.imports = make(map[string]bool)
+	for _, name := range f.files {
+		f.scanFile(filepath.Join(f.dir, name))
+	}
+}
+
+func (f *folder) scanFile(path string) {
+	src, err := os.ReadFile(path)
+	if err != nil {
+		f.isOdd = true
+		return
+	}
+	if isGenerated(path, src) {
+		f.hasOutput = true
+		return
+	}
+	f.marked = f.marked || mayHaveDirectives(src)
+	if hasInterface(src) {
+		f.interfaces = append(f.interfaces, path)
+	}
+	f.scanHeader(path, src)
+}
+
+// scanHeader looks at what the go command looks at.
+func (f *folder) scanHeader(path string, src []byte) {
+	syntax, err := parser.ParseFile(token.NewFileSet(), path, src, parser.ImportsOnly|parser.SkipObjectResolution)
+	if err != nil || !isBuildLineClear(src[:syntax.Package-syntax.FileStart]) {
+		f.isOdd = true
+		return
+	}
+	name := syntax.Name.Name
+	if strings.HasSuffix(path, "_test.go") {
+		name = strings.TrimSuffix(name, "_test")
+	}
+	switch {
+	case name == "documentation": // the go command ignores such files
+		return
+	case f.name == "":
+		f.name = name
+	case f.name != name:
+		f.isOdd = true
+	}
+	for _, spec := range syntax.Imports {
+		importPath := pathOf(spec)
+		f.imports[importPath] = true
+		// With these, comments mean something to the go command.
+		f.isOdd = f.isOdd || importPath == "C" || importPath == "embed"
+	}
+}
+
+// isBuildLineClear reports whether the go command understands the build constraint above a package clause.
+func isBuildLineClear(header []byte) bool {
+	found := false
+	for line := range bytes.Lines(bytes.TrimPrefix(header, []byte("\ufeff"))) {
+		text := string(bytes.TrimSpace(line))
+		if !constraint.IsGoBuild(text) {
+			continue
+		}
+		if _, err := constraint.Parse(text); err != nil || found {
+			return false
+		}
+		found = true
+	}
+	return true
+}
+
+// hasInterface reports whether the file may have an interface that is not empty. It looks at bytes only.
+func hasInterface(src []byte) bool {
+	const word = "interface"
+	for {
+		i := bytes.Index(src, []byte(word))
+		if i < 0 {
+			return false
+		}
+		src = src[i+len(word):]
+		rest, ok := bytes.CutPrefix(bytes.TrimLeft(src, " \t"), []byte("{"))
+		if !ok || !bytes.HasPrefix(bytes.TrimSpace(rest[:min(len(rest), 80)]), []byte("}")) {
+			return true
+		}
+	}
+}
+
+// isWanted reports whether the folder is to be looked at whatever is in others.
+func (f *folder) isWanted(importPath string) bool {
+	return f.marked || f.hasOutput || f.isOdd || module.CheckImportPath(importPath) != nil
+}
+
+// isOutOfBuild reports whether all files of the folder's package belong to other builds. A pattern with "..." does not match
+// such a package, and the go command only complains about it where it is named.
+func (f *folder) isOutOfBuild(p *packages.Package) bool {
+	return f != nil && len(p.GoFiles) == 0 && !slices.ContainsFunc(f.files, func(name string) bool {
+		return !slices.Contains(p.IgnoredFiles, filepath.Join(p.Dir, name))
+	})
+}
+
+// embeds reports whether an interface of the folder may embed a type of which isHarmless says nothing: it is told the
+// import path of the type's package.
+func (f *folder) embeds(isHarmless func(importPath string) bool) bool {
+	return slices.ContainsFunc(f.interfaces, func(file string) bool {
+		syntax, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return true
+		}
+		harmless := make(map[string]bool) // names of imports
+		for _, spec := range syntax.Imports {
+			if importPath := pathOf(spec); isHarmless(importPath) {
+				harmless[importedAs(spec)] = true
+			}
+		}
+		found := false
+		ast.Inspect(syntax, func(n ast.Node) bool {
+			if literal, ok := n.(*ast.InterfaceType); ok {
+				for _, field := range literal.Methods.List {
+					found = found || len(field.Names) == 0 && !harmless[packageOf(field.Type)]
+				}
+			}
+			return !found
+		})
+		return found
+	})
+}
+
+// importedAs returns the name under which a file imports a package of the standard library.
+func importedAs(spec *ast.ImportSpec) string {
+	if spec.Name != nil {
+		return spec.Name.Name
+	}
+	return path.Base(pathOf(spec))
+}
+
+// packageOf returns the name before the dot of a type, or "".
+func packageOf(expr ast.Expr) string {
+	switch x := ast.Unparen(expr).(type) {
+	case *ast.IndexExpr:
+		expr = x.X // type arguments bring no methods
+	case *ast.IndexListExpr:
+		expr = x.X
+	}
+	if selector, ok := ast.Unparen(expr).(*ast.SelectorExpr); ok {
+		if x, ok := selector.X.(*ast.Ident); ok {
+			return x.Name
+		}
+	}
+	return ""
+}
