@@ -30,12 +30,13 @@ type folder struct {
 	interfaces []string // paths of files that may have interfaces with something in them
 }
 
-// scan reads the files.
-func (f *folder) scan() {
-	f.imports = make(map[string]bool)
-	for _, name := range f.files {
-		f.scanFile(filepath.Join(f.dir, name))
+// scanFolder reads the package in a folder that has files of the given names.
+func scanFolder(dir string, files []string) *folder {
+	f := &folder{dir: dir, files: files, imports: make(map[string]bool)}
+	for _, name := range files {
+		f.scanFile(filepath.Join(dir, name))
 	}
+	return f
 }
 
 func (f *folder) scanFile(path string) {

@@ -14,8 +14,8 @@ import (
 // Where in doubt, a package can matter: it is only slow to look at one too many.
 type sieve struct {
 	module  *mainModule
-	folders map[string]*folder // by directory
-	trees   map[string]*tree   // by pattern
+	folders map[string]*folder   // by directory
+	trees   map[string][]*folder // by the pattern that matches them
 }
 
 // maxSifted is how many folders may stand for a pattern: a command line has an end.
@@ -28,7 +28,7 @@ func sift(cfg Config, patterns []string) (fewer []string, named map[string]*fold
 	if err != nil {
 		return patterns, nil
 	}
-	s := &sieve{folders: make(map[string]*folder), trees: make(map[string]*tree)}
+	s := &sieve{folders: make(map[string]*folder), trees: make(map[string][]*folder)}
 	if !s.scan(cfg, dir, patterns) {
 		return patterns, nil
 	}
@@ -39,18 +39,13 @@ func sift(cfg Config, patterns []string) (fewer []string, named map[string]*fold
 	wanted := s.wanted(origins)
 	named = make(map[string]*folder)
 	for _, pattern := range patterns {
-		t := s.trees[pattern]
-		if t == nil {
-			fewer = append(fewer, pattern)
-			continue
-		}
 		var chosen []string
-		for _, f := range t.folders {
+		for _, f := range s.trees[pattern] {
 			if wanted[f] {
 				chosen = append(chosen, f.dir)
 			}
 		}
-		if len(chosen) == 0 || 2*len(chosen) > len(t.folders) || len(chosen) > maxSifted {
+		if len(chosen) == 0 || 2*len(chosen) > len(s.trees[pattern]) || len(chosen) > maxSifted {
 			fewer = append(fewer, pattern)
 			continue
 		}
@@ -74,16 +69,17 @@ func (s *sieve) scan(cfg Config, dir string, patterns []string) bool {
 	if root == "" {
 		return false
 	}
+	trees := make(map[string]string) // roots, by pattern
 	for _, pattern := range patterns {
 		path := treeOf(dir, pattern)
 		switch {
 		case path != "" && isPlainlyBelow(root, path):
-			s.trees[pattern] = &tree{root: path}
+			trees[pattern] = path
 		case path != "":
 			return false
 		}
 	}
-	if len(s.trees) == 0 {
+	if len(trees) == 0 {
 		return false
 	}
 	known := make(chan bool)
@@ -93,11 +89,19 @@ func (s *sieve) scan(cfg Config, dir string, patterns []string) bool {
 		known <- ok
 	}()
 	ok := true
-	for _, t := range s.trees {
-		ok = t.walk() == nil && ok
-		for _, f := range t.folders {
-			s.folders[f.dir] = f
-		}
+	for pattern, path := range trees {
+		var mu sync.Mutex
+		err := walkTree(path, func(dir string, files []string) {
+			f := scanFolder(dir, files)
+			mu.Lock()
+			defer mu.Unlock()
+			if other := s.folders[dir]; other != nil {
+				f = other // of another pattern
+			}
+			s.folders[dir] = f
+			s.trees[pattern] = append(s.trees[pattern], f)
+		})
+		ok = ok && err == nil
 	}
 	return <-known && ok
 }
@@ -212,8 +216,7 @@ func (s *sieve) reaching(from []*folder) map[*folder]bool {
 func (s *sieve) folder(dir string) *folder {
 	f := s.folders[dir]
 	if f == nil {
-		f = &folder{dir: dir, files: goFilesIn(dir)}
-		f.scan()
+		f = scanFolder(dir, goFilesIn(dir))
 		s.folders[dir] = f
 	}
 	return f

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -8,15 +9,64 @@ import (
 	"sync"
 )
 
-// tree is all packages in a folder and below, as the go command finds them for a pattern that ends in "/...".
+// tree is a folder with all below that the go command looks into for a pattern that ends in "/...".
 type tree struct {
 	root string
+	see  func(dir string, files []string) // is told the Go files in each folder that has any, several folders at a time
 
-	slots   chan struct{} // as many as may work at once
-	wg      sync.WaitGroup
-	mu      sync.Mutex
-	folders []*folder
-	err     error // the first
+	slots chan struct{} // as many as may work at once
+	wg    sync.WaitGroup
+	mu    sync.Mutex
+	err   error // the first
+}
+
+// walkTree calls see for the folders of a tree.
+func walkTree(root string, see func(dir string, files []string)) error {
+	t := &tree{root: root, see: see}
+	t.slots = make(chan struct{}, 2*runtime.GOMAXPROCS(0)) // some of them wait for the disk
+	t.wg.Go(func() { t.visit(root, false) })
+	t.wg.Wait()
+	return t.err
+}
+
+func (t *tree) visit(dir string, isVendor bool) {
+	t.slots <- struct{}{}
+	below, err := t.look(dir)
+	<-t.slots
+	if err != nil {
+		t.mu.Lock()
+		t.err = cmp.Or(t.err, err)
+		t.mu.Unlock()
+	}
+	if isVendor { // only the folder itself may be a package of the module
+		return
+	}
+	for _, name := range below {
+		t.wg.Go(func() { t.visit(filepath.Join(dir, name), name == "vendor") })
+	}
+}
+
+// look looks at a folder and returns the names of those below. There is nothing to see in another module.
+func (t *tree) look(dir string) (below []string, err error) {
+	entries, err := os.ReadDir(dir)
+	var files []string
+	for _, entry := range entries {
+		name := entry.Name()
+		switch {
+		case name == "go.mod" && dir != t.root && isFile(filepath.Join(dir, name)):
+			return nil, nil
+		case entry.IsDir():
+			if !isIgnored(name) {
+				below = append(below, name)
+			}
+		case isGoFile(dir, entry):
+			files = append(files, name)
+		}
+	}
+	if len(files) > 0 {
+		t.see(dir, files)
+	}
+	return below, err
 }
 
 // treeOf returns the folder that a pattern with "..." starts from, "" if the pattern is of another kind. The go command
@@ -38,53 +88,6 @@ func treeOf(dir, pattern string) string {
 // isIgnored reports whether the go command ignores a folder of that name, and all below.
 func isIgnored(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || name == "testdata"
-}
-
-// walk finds and scans the folders, several at a time.
-func (t *tree) walk() error {
-	t.slots = make(chan struct{}, 2*runtime.GOMAXPROCS(0)) // some of them wait for the disk
-	t.wg.Go(func() { t.visit(t.root, false) })
-	t.wg.Wait()
-	return t.err
-}
-
-func (t *tree) visit(dir string, isVendor bool) {
-	t.slots <- struct{}{}
-	entries, err := os.ReadDir(dir)
-	f := &folder{dir: dir}
-	var below []string
-	for _, entry := range entries {
-		name := entry.Name()
-		switch {
-		case name == "go.mod" && dir != t.root && isFile(filepath.Join(dir, name)):
-			<-t.slots
-			return // another module
-		case entry.IsDir():
-			if !isIgnored(name) {
-				below = append(below, name)
-			}
-		case isGoFile(dir, entry):
-			f.files = append(f.files, name)
-		}
-	}
-	if len(f.files) > 0 {
-		f.scan()
-	}
-	<-t.slots
-	t.mu.Lock()
-	if len(f.files) > 0 {
-		t.folders = append(t.folders, f)
-	}
-	if t.err == nil {
-		t.err = err
-	}
-	t.mu.Unlock()
-	if isVendor { // only the folder itself may be a package of the module
-		return
-	}
-	for _, name := range below {
-		t.wg.Go(func() { t.visit(filepath.Join(dir, name), name == "vendor") })
-	}
 }
 
 // isGoFile reports whether the go command reads a directory's entry as a Go file. Links to directories are none.
