@@ -20,6 +20,7 @@ type plan struct {
 	owners   map[string]*parse.File // of files that are generated, by path
 	mistakes parse.Diagnostics
 	broken   map[*parse.Package]bool // those that have mistakes, where nothing is to change
+	absent   map[*parse.Package]bool // those whose decorators are in other packages only
 }
 
 // makePlan returns the changes to the generated files of the packages, in order of their paths. The error tells which
@@ -35,24 +36,35 @@ func makePlan(cfg parse.Config, patterns []string) ([]change, error) {
 // load returns a plan without changes: the packages, what is generated for them, and their mistakes.
 func load(cfg parse.Config, patterns []string) (*plan, error) {
 	pkgs, err := parse.Load(cfg, patterns...)
+	return newPlan(cfg.Into, pkgs, err, nil)
+}
+
+// newPlan returns a plan without changes for packages that have been loaded, perhaps with mistakes. For those whose paths are
+// elsewhere nothing is generated, unless they have decorators of their own already.
+func newPlan(into string, pkgs []*parse.Package, err error, elsewhere map[string]bool) (*plan, error) {
 	var mistakes parse.Diagnostics
 	if err != nil && !errors.As(err, &mistakes) {
 		return nil, err
 	}
 	p := &plan{
-		into:     cfg.Into,
+		into:     into,
 		pkgs:     pkgs,
 		sources:  map[*parse.File][]byte{},
 		changes:  map[string]change{},
 		owners:   map[string]*parse.File{},
 		mistakes: mistakes,
 		broken:   map[*parse.Package]bool{},
+		absent:   map[*parse.Package]bool{},
 	}
 	for _, pkg := range pkgs {
 		p.broken[pkg] = pkg.Mistaken
+		p.absent[pkg] = pkg.Types != nil && elsewhere[pkg.Types.Path()] && !pkg.HasOwnDecorators()
 	}
 	p.checkKeys()
 	for _, pkg := range pkgs {
+		if p.absent[pkg] {
+			continue
+		}
 		if err := p.generate(pkg); err != nil {
 			return nil, err
 		}
@@ -64,7 +76,9 @@ func load(cfg parse.Config, patterns []string) (*plan, error) {
 func (p *plan) complete() ([]change, error) {
 	for _, pkg := range p.pkgs {
 		for _, f := range pkg.Files {
-			p.claim(f)
+			if !p.absent[pkg] {
+				p.claim(f)
+			}
 		}
 	}
 	p.verify()

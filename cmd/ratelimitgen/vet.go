@@ -11,7 +11,10 @@ import (
 
 // vet prints what keeps generate from writing.
 func (o *output) vet(cfg parse.Config, patterns []string) int {
-	_, err := makePlan(cfg, patterns)
+	s, err := makeSurvey(cfg, patterns)
+	if err == nil {
+		_, err = s.complete()
+	}
 	return o.report(err)
 }
 

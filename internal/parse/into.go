@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"golang.org/x/mod/module"
 	"golang.org/x/tools/go/packages"
 )
 
@@ -105,7 +105,7 @@ func (in *into) locate(cfg Config, l *listing) error {
 	}
 	switch {
 	case in.root != nil && isOurs(in.root):
-		return nil
+		return in.importable(cfg)
 	case in.root != nil && len(in.root.GoFiles) > 0:
 		return in.isForeign(cfg)
 	}
@@ -113,15 +113,29 @@ func (in *into) locate(cfg Config, l *listing) error {
 	if err != nil {
 		return err
 	}
-	below, err := filepath.Rel(realPath(module.Dir), realPath(in.dir))
-	if err != nil {
-		return err
-	}
-	root := &packages.Package{PkgPath: path.Join(module.Path, filepath.ToSlash(below)), Dir: in.dir, Module: module}
+	main := mainModule{dir: realPath(module.Dir), path: module.Path}
+	root := &packages.Package{PkgPath: main.pathOf(realPath(in.dir)), Dir: in.dir, Module: module}
 	if in.root != nil {
 		root.Name = in.root.Name
 	}
 	in.root = root
+	return in.importable(cfg)
+}
+
+// importable returns an error if no package can import the one in the directory, be it there or not.
+func (in *into) importable(cfg Config) error {
+	importPath := in.root.PkgPath
+	reason := module.CheckImportPath(importPath)
+	var invalid *module.InvalidPathError
+	if errors.As(reason, &invalid) {
+		reason = invalid.Err // without the path, which is said already
+	}
+	if reason == nil && slices.Contains(strings.Split(importPath, "/"), "vendor") {
+		reason = errors.New("packages in vendor are those of other modules")
+	}
+	if reason != nil {
+		return fmt.Errorf("%s: no package can import %s: %w: want another directory", cfg.Into, importPath, reason)
+	}
 	return nil
 }
 

@@ -114,6 +114,9 @@ func ask(cfg Config, patterns, asked []string, named map[string]*folder) (*listi
 			l.roots = append(l.roots, p)
 		}
 	}
+	if err := foreign(cfg, patterns, listed); err != nil {
+		return nil, err
+	}
 	l.addModules(all)
 	if into != nil {
 		for _, root := range l.roots {
@@ -194,22 +197,39 @@ func missing(cfg Config, patterns []string, listed []*packages.Package) error {
 	return errors.Join(errs...)
 }
 
+// foreign returns an error for the patterns that match packages, but none of the user's: a pattern with "..." has none of the
+// user's below it, or is of the standard library, or all that matches is of other modules.
+func foreign(cfg Config, patterns []string, listed []*packages.Package) error {
+	var errs []error
+	for _, pattern := range patterns {
+		matched := slices.DeleteFunc(slices.Clone(listed), func(p *packages.Package) bool { return !isAskedFor(cfg.Dir, pattern, p) })
+		if len(matched) > 0 && !slices.ContainsFunc(matched, isOurs) || !slices.ContainsFunc(listed, isOurs) {
+			errs = append(errs, fmt.Errorf("%s: not in the main module: want a package of it", pattern))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // matcher returns a function that reports whether a package can be what the pattern asked for. Only patterns with "..."
 // match nothing without an error from the go command; it has a warning for them, which go/packages does not pass on.
 func matcher(dir, pattern string) func(*packages.Package) bool {
-	start, _, wild := strings.Cut(pattern, "...")
+	start, _, wild := strings.Cut(filepath.ToSlash(pattern), "...")
 	if !wild {
 		return func(*packages.Package) bool { return true }
 	}
-	if !strings.HasPrefix(pattern, ".") && !filepath.IsAbs(pattern) {
-		start = strings.TrimSuffix(start, "/")
-		return func(p *packages.Package) bool { return strings.HasPrefix(p.PkgPath, start) }
+	isWhole := strings.HasSuffix(start, "/") // or else the last element goes on
+	begins := func(path, start, separator string) bool {
+		rest, ok := strings.CutPrefix(path, strings.TrimSuffix(start, separator))
+		return ok && (!isWhole || rest == "" || strings.HasPrefix(rest, separator))
+	}
+	if !strings.HasPrefix(start, ".") && !filepath.IsAbs(start) {
+		return func(p *packages.Package) bool { return begins(p.PkgPath, start, "/") }
 	}
 	if !filepath.IsAbs(start) {
 		start = filepath.Join(dir, start)
 	}
 	start = realPath(start)
-	return func(p *packages.Package) bool { return strings.HasPrefix(realPath(p.Dir), start) }
+	return func(p *packages.Package) bool { return begins(realPath(p.Dir), start, string(filepath.Separator)) }
 }
 
 // realPath returns the absolute path of a file or folder without symbolic links, as far as it exists.

@@ -49,9 +49,12 @@ type generatedFile struct {
 }
 
 // outputsIn returns our own files in a directory, of all builds.
-func outputsIn(dir string) []generatedFile {
+func outputsIn(dir string) []generatedFile { return outputsAmong(dir, goFilesIn(dir)) }
+
+// outputsAmong returns our own files among those of the given names in a directory.
+func outputsAmong(dir string, names []string) []generatedFile {
 	var outputs []generatedFile
-	for _, name := range goFilesIn(dir) {
+	for _, name := range names {
 		source, ok := SourceOf(name)
 		if !ok {
 			continue
