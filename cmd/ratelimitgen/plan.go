@@ -13,6 +13,7 @@ import (
 
 // plan is what is to change so that generated files are what they should be.
 type plan struct {
+	listed   *parse.Listing
 	into     string // as in [parse.Config]
 	pkgs     []*parse.Package
 	sources  map[*parse.File][]byte // that are generated
@@ -29,18 +30,50 @@ func makePlan(cfg parse.Config, patterns []string) ([]change, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.complete()
+	changes, err := p.complete()
+	if err != nil && p.isSparse() {
+		if p, err = p.whole(); err != nil {
+			return nil, err
+		}
+		return p.complete()
+	}
+	return changes, err
 }
 
 // load returns a plan without changes: the packages, what is generated for them, and their mistakes.
 func load(cfg parse.Config, patterns []string) (*plan, error) {
-	pkgs, err := parse.Load(cfg, patterns...)
+	listed, err := parse.List(cfg, patterns...)
+	if err != nil {
+		return nil, err
+	}
+	pkgs, err := listed.LoadSparse(generate.Stubs)
+	p, err := newPlan(listed, cfg.Into, pkgs, err)
+	if p.isSparse() && (err != nil || len(p.mistakes) > 0) {
+		return p.whole()
+	}
+	return p, err
+}
+
+// isSparse reports whether mistakes may be none, or want other words, once all packages are loaded as a whole.
+func (p *plan) isSparse() bool {
+	return p != nil && slices.ContainsFunc(p.pkgs, func(pkg *parse.Package) bool { return pkg.Sparse })
+}
+
+// whole returns the plan anew, for packages that are loaded as a whole.
+func (p *plan) whole() (*plan, error) {
+	pkgs, err := p.listed.Load()
+	return newPlan(p.listed, p.into, pkgs, err)
+}
+
+// newPlan returns a plan for packages that were loaded with that error.
+func newPlan(listed *parse.Listing, into string, pkgs []*parse.Package, err error) (*plan, error) {
 	var mistakes parse.Diagnostics
 	if err != nil && !errors.As(err, &mistakes) {
 		return nil, err
 	}
 	p := &plan{
-		into:     cfg.Into,
+		listed:   listed,
+		into:     into,
 		pkgs:     pkgs,
 		sources:  map[*parse.File][]byte{},
 		changes:  map[string]change{},
