@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 )
 
 // assemble makes what is kept the syntax of the package.
@@ -39,8 +40,10 @@ func (o *outline) assembled(decls []ast.Decl) *ast.File {
 		}
 	}
 	syntax.Decls = append(syntax.Decls, decls...)
-	if o.file.place != nil { // only imports so far
-		o.file.syntax = &syntax
+	if o.file.place != nil { // of the declarations nothing is there yet, or what another variant of the package needs
+		all := syntax
+		all.Decls = slices.Concat(o.file.syntax.Decls, decls)
+		o.file.syntax = &all
 	}
 	return &syntax
 }

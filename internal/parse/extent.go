@@ -132,28 +132,20 @@ func (x *extent) aliased(name string) string {
 
 // keepAll keeps all declarations of a package of the user, and those of others that are exported.
 func (x *extent) keepAll() {
-	ours := isOurs(x.pkg)
-	for name, pieces := range x.index {
-		if !ours && token.IsExported(name) {
-			x.need(name, asked)
-		}
-		if ours {
-			for _, p := range pieces {
-				for _, u := range p.units {
-					x.raise(u, whole)
-				}
+	if !isOurs(x.pkg) {
+		for name := range x.index {
+			if token.IsExported(name) {
+				x.need(name, asked)
 			}
 		}
-	}
-	if !ours {
 		return
 	}
-	for _, methods := range x.methods { // their types may be missing
-		for _, p := range methods {
-			x.raise(p.units[0], whole)
-		}
-	}
 	for _, o := range x.files {
+		for _, p := range o.pieces {
+			for _, u := range p.units {
+				x.raise(u, whole)
+			}
+		}
 		x.imports(o)
 	}
 }
@@ -179,7 +171,7 @@ func (x *extent) units(p *piece, name string) []*unit {
 	if !p.parse() {
 		x.misread.Store(true)
 	}
-	return p.named(name)
+	return p.named[name]
 }
 
 // need keeps what a name of the package stands for.

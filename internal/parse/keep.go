@@ -87,6 +87,9 @@ func (x *extent) keepMembers(u *unit) {
 		switch {
 		case u.kept[field]:
 		case x.isKept(u, field):
+			if u.kept == nil {
+				u.kept = make(map[*ast.Field]bool)
+			}
 			u.kept[field] = true
 			x.mention(u.outline, field.Type, whole)
 		default:

@@ -17,6 +17,10 @@ func (x *extent) mention(o *outline, node ast.Node, l level) {
 		case *ast.SelectorExpr:
 			x.selector(o, n, l)
 			return false
+		case *ast.KeyValueExpr: // perhaps of a field
+			if name, ok := n.Key.(*ast.Ident); ok {
+				x.ask(name.Name)
+			}
 		case *ast.Ident:
 			x.ident(o, n.Name, l)
 		}

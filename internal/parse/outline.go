@@ -46,7 +46,8 @@ type piece struct {
 	span
 	names    []string // that it may declare
 	receiver string   // of a method, the name of its type
-	units    []*unit  // nil until it is parsed
+	units    []*unit
+	named    map[string][]*unit // by what they do declare; nil until the piece is parsed
 }
 
 // outline returns the outline of a file of the package. All of the file is parsed at once if it is the user's, or cannot be
@@ -100,7 +101,7 @@ func (o *outline) header() {
 
 // parse parses the piece, and reports whether that is what it seems to be.
 func (p *piece) parse() bool {
-	if p.units != nil {
+	if p.named != nil {
 		return true
 	}
 	const clause = "package _;"
@@ -114,7 +115,7 @@ func (p *piece) parse() bool {
 	if function, ok := decl.(*ast.FuncDecl); ok && p.body < p.end {
 		function.Body = &ast.BlockStmt{Lbrace: p.file.place.Pos(p.body), Rbrace: p.file.place.Pos(p.end)}
 	}
-	p.setUnits(pruneDecl(decl))
+	p.divide(pruneDecl(decl))
 	return true
 }
 

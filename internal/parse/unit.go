@@ -3,7 +3,6 @@ package parse
 import (
 	"go/ast"
 	"go/token"
-	"slices"
 )
 
 // unit is what is kept or left out as one: a function, a type, variables that one line declares, or a group of constants,
@@ -38,45 +37,48 @@ func (o *outline) add(decl ast.Decl) {
 	default: // illegible
 		return
 	}
-	p.setUnits(decl)
+	p.divide(decl)
 	o.pieces = append(o.pieces, p)
 }
 
-// setUnits divides the declaration of the piece into units.
-func (p *piece) setUnits(decl ast.Decl) {
-	group, ok := decl.(*ast.GenDecl)
-	if !ok || group.Tok == token.CONST {
-		p.units = []*unit{{piece: p, decl: decl, kept: make(map[*ast.Field]bool)}}
-		return
+// divide divides the declaration of the piece into units.
+func (p *piece) divide(decl ast.Decl) {
+	if group, ok := decl.(*ast.GenDecl); ok && group.Tok != token.CONST {
+		for _, spec := range group.Specs {
+			p.units = append(p.units, &unit{piece: p, decl: decl, spec: spec})
+		}
+	} else {
+		p.units = []*unit{{piece: p, decl: decl}}
 	}
-	p.units = make([]*unit, len(group.Specs))
-	for i, spec := range group.Specs {
-		p.units[i] = &unit{piece: p, decl: decl, spec: spec, kept: make(map[*ast.Field]bool)}
+	p.named = make(map[string][]*unit)
+	for _, u := range p.units {
+		for _, name := range u.names() {
+			p.named[name.Name] = append(p.named[name.Name], u)
+		}
 	}
 }
 
-// named returns the units of the piece that declare a name.
-func (p *piece) named(name string) []*unit {
-	return slices.DeleteFunc(slices.Clone(p.units), func(u *unit) bool { return !u.declares(name) })
-}
-
-func (u *unit) declares(name string) bool {
-	isName := func(ident *ast.Ident) bool { return ident.Name == name }
+// names returns what a unit declares.
+func (u *unit) names() []*ast.Ident {
 	switch decl := u.decl.(type) {
 	case *ast.FuncDecl:
-		return isName(decl.Name)
+		return []*ast.Ident{decl.Name}
 	case *ast.GenDecl:
 		if u.spec != nil {
-			return slices.ContainsFunc(declaredBy(u.spec), isName)
+			return declaredBy(u.spec)
 		}
-		return slices.ContainsFunc(decl.Specs, func(spec ast.Spec) bool { return slices.ContainsFunc(declaredBy(spec), isName) })
+		var names []*ast.Ident
+		for _, spec := range decl.Specs {
+			names = append(names, declaredBy(spec)...)
+		}
+		return names
 	}
-	return false
+	return nil
 }
 
 // mayBeAlias reports whether the piece may declare an alias.
 func (p *piece) mayBeAlias() bool {
-	if p.tok != token.TYPE || p.units != nil {
+	if p.tok != token.TYPE || p.named != nil {
 		return p.tok == token.TYPE
 	}
 	at := skipBlank(p.file.src, p.start+len("type"))
