@@ -70,6 +70,9 @@ func declarationAt(src []byte, start int, tok token.Token) (s span, next int, ok
 				s.end = at
 				return s.withBody(), next, true
 			}
+			if tok == token.PACKAGE || tok == token.IMPORT { // neither goes on
+				return s, 0, false
+			}
 			at = next
 		case ';':
 			if depth == 0 { // another declaration may follow on the line
