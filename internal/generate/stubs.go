@@ -116,8 +116,12 @@ func WriteError(w http.ResponseWriter, r *http.Request, err error) bool
 	// The user's types are not of the packages below where these stand for them.
 	"net/http": `package http
 
+import "context"
+
 type ResponseWriter struct{}
 type Request struct{}
+
+func (*Request) WithContext(ctx context.Context) *Request
 `,
 	"context": `package context
 
