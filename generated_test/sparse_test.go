@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"golang.org/x/tools/go/packages"
+	"golang.org/x/tools/txtar"
 
 	"github.com/ratelimitgen/ratelimitgen/internal/generate"
 	"github.com/ratelimitgen/ratelimitgen/internal/parse"
@@ -76,6 +77,36 @@ func compareLoads(t *testing.T, listed *parse.Listing, needWhole []string) int {
 		verify(t, target, sources)
 	}
 	return n
+}
+
+// TestSparseLoadsOfDependencies does the same with what dependencies may have that is hard to leave out.
+func TestSparseLoadsOfDependencies(t *testing.T) {
+	cases, err := filepath.Glob("testdata/sparse/*.txtar")
+	if err != nil || len(cases) == 0 {
+		t.Fatal("no cases", err)
+	}
+	for _, path := range cases {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			archive, err := txtar.ParseFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir, want := t.TempDir(), 0
+			for _, file := range archive.Files {
+				write(t, filepath.Join(dir, file.Name), file.Data)
+				if filepath.Ext(file.Name) == ".go" && filepath.Base(file.Name) == file.Name && !strings.HasPrefix(file.Name, "bad_") {
+					want++
+				}
+			}
+			listed, err := parse.List(parse.Config{Dir: dir, Env: append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off", "GOPROXY=off")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := compareLoads(t, listed, nil); got != want {
+				t.Errorf("%d files without mistakes, want %d", got, want)
+			}
+		})
+	}
 }
 
 // TestSparseLoadsOfRandomTypes does the same with interfaces that mention random types of the standard library.

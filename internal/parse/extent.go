@@ -77,7 +77,7 @@ func (x *extent) step() {
 	x.all = false
 	clear(x.wanted)
 	for i := 0; i < len(x.types); i++ { // there may be more names than before, and will be more types
-		x.members(x.types[i])
+		x.keepMembers(x.types[i])
 	}
 }
 
