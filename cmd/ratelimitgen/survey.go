@@ -15,18 +15,13 @@ type survey []*plan
 
 // makeSurvey returns plans without changes. With -into there is one place only.
 func makeSurvey(cfg parse.Config, patterns []string) (survey, error) {
-	if cfg.Into != "" {
-		p, err := load(cfg, patterns)
-		return survey{p}, err
-	}
-	pkgs, mistakes := parse.Load(cfg, patterns...)
-	if mistakes != nil && !errors.As(mistakes, new(parse.Diagnostics)) {
-		return nil, mistakes
+	listed, err := parse.List(cfg, patterns...)
+	if err != nil {
+		return nil, err
 	}
 	var places []parse.Elsewhere
-	if slices.ContainsFunc(pkgs, func(pkg *parse.Package) bool { return pkg.Module != "" }) {
-		var err error
-		if places, err = parse.FindElsewhere(cfg, patterns); err != nil {
+	if !listed.HasTarget() {
+		if places, err = listed.Elsewhere(); err != nil {
 			return nil, err
 		}
 	}
@@ -36,15 +31,16 @@ func makeSurvey(cfg parse.Config, patterns []string) (survey, error) {
 			elsewhere[origin] = true
 		}
 	}
-	p, err := newPlan("", pkgs, mistakes, elsewhere)
+	p, err := loadListed(listed, elsewhere)
 	if err != nil {
 		return nil, err
 	}
 	s := survey{p}
 	for _, place := range places {
-		pkgs, err := place.Load(cfg)
-		p, err := newPlan(place.Dir, pkgs, err, nil)
-		if err != nil {
+		if listed, err = place.List(cfg); err != nil {
+			return nil, err
+		}
+		if p, err = loadListed(listed, nil); err != nil {
 			return nil, err
 		}
 		s = append(s, p)
@@ -55,17 +51,20 @@ func makeSurvey(cfg parse.Config, patterns []string) (survey, error) {
 // complete returns the changes of all plans, in order of their paths, and the mistakes as an error.
 func (s survey) complete() ([]change, error) {
 	changes := map[string]change{}
+	var all parse.Diagnostics
 	for _, p := range s {
-		planned, err := p.complete()
-		if err != nil && !errors.As(err, new(parse.Diagnostics)) {
+		planned, err := p.settle()
+		var mistakes parse.Diagnostics
+		if err != nil && !errors.As(err, &mistakes) {
 			return nil, err
 		}
+		all = append(all, mistakes...)
 		for _, c := range planned {
 			changes[c.path] = c
 		}
 	}
 	byPath := func(a, b change) int { return cmp.Compare(a.path, b.path) }
-	return slices.SortedFunc(maps.Values(changes), byPath), s.err()
+	return slices.SortedFunc(maps.Values(changes), byPath), asError(all)
 }
 
 // sound returns the packages without mistakes.
@@ -83,15 +82,20 @@ func (s survey) sound() []*parse.Package {
 	})
 }
 
-// err returns the mistakes of all plans in order, or nil.
+// err returns the mistakes of all plans so far in order, or nil.
 func (s survey) err() error {
 	var all parse.Diagnostics
 	for _, p := range s {
 		all = append(all, p.mistakes...)
 	}
-	if len(all) == 0 {
+	return asError(all)
+}
+
+// asError returns mistakes in order, or nil if there are none.
+func asError(mistakes parse.Diagnostics) error {
+	if len(mistakes) == 0 {
 		return nil
 	}
-	all.Sort()
-	return all
+	mistakes.Sort()
+	return mistakes
 }

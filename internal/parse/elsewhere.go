@@ -17,19 +17,18 @@ type Elsewhere struct {
 	sources []string // directories of those that are there
 }
 
-// FindElsewhere returns the packages with decorators of others, sorted by directory: those that the patterns match, and those
+// Elsewhere returns the packages with decorators of others, sorted by directory: those that the patterns match, and those
 // with decorators of packages that they match, of which only these are among the origins then. It looks where the go command
 // looks for "./..." in the root of a module.
-func FindElsewhere(cfg Config, patterns []string) ([]Elsewhere, error) {
-	if len(patterns) == 0 {
-		patterns = []string{"."}
+func (l *Listing) Elsewhere() ([]Elsewhere, error) {
+	if len(l.modules) == 0 {
+		return nil, nil
+	}
+	if err := l.addMainModules(l.cfg); err != nil {
+		return nil, err
 	}
 	isAsked := func(p *packages.Package) bool {
-		return slices.ContainsFunc(patterns, func(pattern string) bool { return isAskedFor(cfg.Dir, pattern, p) })
-	}
-	l := &listing{modules: make(map[string]*packages.Module)}
-	if err := l.addMainModules(cfg); err != nil {
-		return nil, err
+		return slices.ContainsFunc(l.patterns, func(pattern string) bool { return isAskedFor(l.cfg.Dir, pattern, p) })
 	}
 	var found []Elsewhere
 	for _, module := range l.modules {
@@ -75,9 +74,9 @@ func (l *listing) elsewhere(dir string, outputs []generatedFile, isAsked func(*p
 	return e
 }
 
-// Load returns the packages whose decorators are in e, as [Load] does. If none of them is in this build any more, it returns
+// List asks the go command for the packages whose decorators are in e. If none of them is in this build any more, it asks for
 // the one that has them.
-func (e Elsewhere) Load(cfg Config) ([]*Package, error) {
+func (e Elsewhere) List(cfg Config) (*Listing, error) {
 	cfg.Into = e.Dir
 	named := map[string]*folder{e.Dir: {files: goFilesIn(e.Dir)}}
 	for _, dir := range e.sources {
@@ -87,10 +86,7 @@ func (e Elsewhere) Load(cfg Config) ([]*Package, error) {
 	if err == nil && len(listed.roots) == 0 {
 		listed, err = ask(cfg, []string{e.Dir}, nil, named)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return load(cfg, listed)
+	return &Listing{cfg: cfg, listing: listed}, err
 }
 
 // HasOwnDecorators reports whether decorators of the package's interfaces are in the package itself, those for its tests left

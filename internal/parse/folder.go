@@ -120,10 +120,10 @@ func (f *folder) isWanted(importPath string) bool {
 	return f.marked || f.hasOutput || f.isOdd || module.CheckImportPath(importPath) != nil
 }
 
-// isOutOfBuild reports whether all files of the folder's package belong to other builds. A pattern with "..." does not match
-// such a package, and the go command only complains about it where it is named.
-func (f *folder) isOutOfBuild(p *packages.Package) bool {
-	return f != nil && len(p.GoFiles) == 0 && !slices.ContainsFunc(f.files, func(name string) bool {
+// isOutOfBuild reports whether all files of a package belong to other builds, of those with the given names in its folder. A
+// pattern with "..." does not match such a package, and the go command only complains about it where it is named.
+func isOutOfBuild(p *packages.Package, files []string) bool {
+	return len(p.GoFiles) == 0 && len(p.IgnoredFiles) > 0 && !slices.ContainsFunc(files, func(name string) bool {
 		return !slices.Contains(p.IgnoredFiles, filepath.Join(p.Dir, name))
 	})
 }

@@ -75,7 +75,7 @@ func (in *into) split(cfg Config, patterns []string, all []*packages.Package) []
 func isAskedFor(dir, pattern string, p *packages.Package) bool {
 	switch {
 	case strings.Contains(pattern, "..."):
-		return matcher(dir, pattern)(p)
+		return matcher(dir, pattern)(p) && !isOutOfBuild(p, goFilesIn(p.Dir))
 	case pattern == "all" || pattern == "work":
 		return true
 	case filepath.IsAbs(pattern):

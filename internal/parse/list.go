@@ -74,7 +74,10 @@ func ask(cfg Config, patterns, asked []string, named map[string]*folder) (*listi
 		}
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(p *packages.Package) bool { return named[p.Dir].isOutOfBuild(p) })
+	all = slices.DeleteFunc(all, func(p *packages.Package) bool {
+		f := named[p.Dir]
+		return f != nil && isOutOfBuild(p, f.files)
+	})
 	listed := into.split(cfg, patterns, all)
 	if err := missing(cfg, patterns, listed); err != nil {
 		return nil, err

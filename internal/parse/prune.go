@@ -14,22 +14,27 @@ func prune(file *ast.File) *ast.File {
 	pruned := *file
 	pruned.Decls = slices.Clone(file.Decls)
 	for i, decl := range pruned.Decls {
-		switch decl := decl.(type) {
-		case *ast.FuncDecl:
-			pruned.Decls[i] = &ast.FuncDecl{Doc: decl.Doc, Recv: decl.Recv, Name: decl.Name, Type: decl.Type, Body: emptied(decl.Body)}
-		case *ast.GenDecl:
-			if decl.Tok != token.VAR {
-				continue
-			}
-			without := *decl
-			without.Specs = make([]ast.Spec, len(decl.Specs))
-			for i, spec := range decl.Specs {
-				without.Specs[i] = pruneVar(spec.(*ast.ValueSpec))
-			}
-			pruned.Decls[i] = &without
-		}
+		pruned.Decls[i] = pruneDecl(decl)
 	}
 	return &pruned
+}
+
+func pruneDecl(decl ast.Decl) ast.Decl {
+	switch decl := decl.(type) {
+	case *ast.FuncDecl:
+		return &ast.FuncDecl{Doc: decl.Doc, Recv: decl.Recv, Name: decl.Name, Type: decl.Type, Body: emptied(decl.Body)}
+	case *ast.GenDecl:
+		if decl.Tok != token.VAR {
+			break
+		}
+		without := *decl
+		without.Specs = make([]ast.Spec, len(decl.Specs))
+		for i, spec := range decl.Specs {
+			without.Specs[i] = pruneVar(spec.(*ast.ValueSpec))
+		}
+		return &without
+	}
+	return decl
 }
 
 // endless stands in for what was in a function body. One that is empty lacks a return statement.

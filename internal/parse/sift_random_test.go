@@ -78,9 +78,9 @@ func TestFewerPackagesOfAnyModule(t *testing.T) {
 			cfg.Into = rapid.SampledFrom([]string{"d/e", "limited"}).Draw(t, "into where")
 		}
 		pkgs, err := Load(cfg, patterns...)
-		got := describe(dir, pkgs, err)
-		pkgs, err = whole(cfg, patterns...)
-		if want := describe(dir, pkgs, err); got != want {
+		got := visible(dir, pkgs, err)
+		pkgs, err = loadAll(cfg, patterns...)
+		if want := visible(dir, pkgs, err); got != want {
 			t.Fatalf("%v: got\n%s\nwant\n%s", patterns, got, want)
 		}
 	})

@@ -11,17 +11,17 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// whole is what Load does where it leaves no package out.
-func whole(cfg Config, patterns ...string) ([]*Package, error) {
+// loadAll is what Load does where it leaves no package out.
+func loadAll(cfg Config, patterns ...string) ([]*Package, error) {
 	listed, err := listAll(cfg, patterns)
 	if err != nil {
 		return nil, err
 	}
-	return load(cfg, listed)
+	return (&Listing{cfg, patterns, listed}).Load()
 }
 
-// describe is all that users can see of what was loaded.
-func describe(dir string, pkgs []*Package, err error) string {
+// visible is all that users can see of what was loaded.
+func visible(dir string, pkgs []*Package, err error) string {
 	text := dump(dir, pkgs, err)
 	for _, pkg := range pkgs {
 		if len(outputsIn(pkg.OutputDir())) > 0 {
@@ -230,9 +230,9 @@ func TestFewerPackagesSameResult(t *testing.T) {
 				writeFile(t, filepath.Join(dir, fmt.Sprintf("z%d/z.go", i)), "package z\n")
 			}
 			pkgs, err := Load(cfg, patterns...)
-			got := describe(dir, pkgs, err)
-			pkgs, err = whole(cfg, patterns...)
-			if want := describe(dir, pkgs, err); got != want {
+			got := visible(dir, pkgs, err)
+			pkgs, err = loadAll(cfg, patterns...)
+			if want := visible(dir, pkgs, err); got != want {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
 		})
@@ -262,14 +262,36 @@ func TestOutputThatNobodyWritesIsJudgedByAllPackages(t *testing.T) {
 		"unannotated in fine: []\n"
 
 	pkgs, err := Load(cfg, "./...")
-	if got, want := describe(dir, pkgs, err), fine+"unannotated in old: []\n"; got != want {
+	if got, want := visible(dir, pkgs, err), fine+"unannotated in old: []\n"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	if err := os.Remove(filepath.Join(dir, "imported/i_test.go")); err != nil {
 		t.Fatal(err)
 	}
 	pkgs, err = Load(cfg, "./...")
-	if got, want := describe(dir, pkgs, err), fine+"unannotated in old: [/old/a.go]\n"; got != want {
+	if got, want := visible(dir, pkgs, err), fine+"unannotated in old: [/old/a.go]\n"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// The package of -into may have files for other builds only. A pattern that matches its folder does not ask for it then.
+func TestIntoPackageOfOtherBuilds(t *testing.T) {
+	dir := t.TempDir()
+	for path, text := range map[string]string{
+		"go.mod":          "module example.com/m\n\ngo 1.26\n",
+		"users/a.go":      "package users\n\ntype A interface {\n\t//ratelimit:count=1\n\tDo() error\n}\n",
+		"limited/none.go": "//go:build never\n\npackage limited\n",
+	} {
+		writeFile(t, filepath.Join(dir, path), text)
+	}
+	cfg := Config{Dir: dir, Into: "limited", Env: append(os.Environ(), "GOFLAGS=", "GOWORK=off")}
+	const want = "package example.com/m/users\n\tfile users/a.go\n\t\tinterface A\n\t\t\tDo() error\n\t\t\t\tusers/a.go:4: count=1\n"
+	pkgs, err := Load(cfg, "./...")
+	if got := dump(dir, pkgs, err); got != want {
+		t.Errorf("./...: got\n%s\nwant\n%s", got, want)
+	}
+	pkgs, err = Load(cfg, "./users", "./limited")
+	if got, want := dump(dir, pkgs, err), "error: build constraints exclude all Go files in $DIR/limited\n"; got != want {
+		t.Errorf("./limited: got\n%s\nwant\n%s", got, want)
 	}
 }
