@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -45,6 +46,12 @@ func TestFewerPackagesOfAnyModule(t *testing.T) {
 		"nested", "nested/m", "n o", "p@1", "q.", "cmd",
 	}
 	files := []string{"a.go", "b.go", "a_test.go", "b_windows.go", "_c.go", "a_ratelimit.go", "a_ratelimit_test.go", "text.txt"}
+	if checks := flag.Lookup("rapid.checks"); checks.Value.String() == checks.DefValue {
+		if err := checks.Value.Set("30"); err != nil { // each asks the go command several times
+			t.Fatal(err)
+		}
+		defer func() { _ = checks.Value.Set(checks.DefValue) }()
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		dir, err := os.MkdirTemp("", "sift")
 		if err != nil {
