@@ -25,9 +25,9 @@ type folder struct {
 	hasOutput bool
 	isOdd     bool // the go command may have something to say about it
 
-	name       string
-	imports    map[string]bool
-	interfaces []string // paths of files that may have interfaces with something in them
+	name          string
+	imports       map[string]bool
+	hasInterfaces bool // that may have something in them
 }
 
 // scanFolder reads the package in a folder that has files of the given names.
@@ -50,9 +50,7 @@ func (f *folder) scanFile(path string) {
 		return
 	}
 	f.marked = f.marked || mayHaveDirectives(src)
-	if hasInterface(src) {
-		f.interfaces = append(f.interfaces, path)
-	}
+	f.hasInterfaces = f.hasInterfaces || hasInterface(src)
 	f.scanHeader(path, src)
 }
 
@@ -128,31 +126,26 @@ func isOutOfBuild(p *packages.Package, files []string) bool {
 	})
 }
 
-// embeds reports whether an interface of the folder may embed a type of which isHarmless says nothing: it is told the
-// import path of the type's package.
-func (f *folder) embeds(isHarmless func(importPath string) bool) bool {
-	return slices.ContainsFunc(f.interfaces, func(file string) bool {
-		syntax, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+// bringsIn reports whether an interface of the folder may embed a type of which isHarmless says nothing: it is told the import
+// path of the type's package.
+func (f *folder) bringsIn(isHarmless func(importPath string) bool) bool {
+	var files []*ast.File
+	var harmless []map[string]bool // names of imports, in each file
+	for _, name := range f.files {
+		path := filepath.Join(f.dir, name)
+		syntax, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 		if err != nil {
 			return true
 		}
-		harmless := make(map[string]bool) // names of imports
+		names := make(map[string]bool)
 		for _, spec := range syntax.Imports {
 			if importPath := pathOf(spec); isHarmless(importPath) {
-				harmless[importedAs(spec)] = true
+				names[importedAs(spec)] = true
 			}
 		}
-		found := false
-		ast.Inspect(syntax, func(n ast.Node) bool {
-			if literal, ok := n.(*ast.InterfaceType); ok {
-				for _, field := range literal.Methods.List {
-					found = found || len(field.Names) == 0 && !harmless[packageOf(field.Type)]
-				}
-			}
-			return !found
-		})
-		return found
-	})
+		files, harmless = append(files, syntax), append(harmless, names)
+	}
+	return bringsIn(files, func(file int, name string) bool { return harmless[file][name] })
 }
 
 // importedAs returns the name under which a file imports a package of the standard library.
@@ -161,20 +154,4 @@ func importedAs(spec *ast.ImportSpec) string {
 		return spec.Name.Name
 	}
 	return path.Base(pathOf(spec))
-}
-
-// packageOf returns the name before the dot of a type, or "".
-func packageOf(expr ast.Expr) string {
-	switch x := ast.Unparen(expr).(type) {
-	case *ast.IndexExpr:
-		expr = x.X // type arguments bring no methods
-	case *ast.IndexListExpr:
-		expr = x.X
-	}
-	if selector, ok := ast.Unparen(expr).(*ast.SelectorExpr); ok {
-		if x, ok := selector.X.(*ast.Ident); ok {
-			return x.Name
-		}
-	}
-	return ""
 }

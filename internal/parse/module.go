@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
@@ -21,6 +22,8 @@ type mainModule struct {
 	path string
 	file *modfile.File
 	env  goEnv
+
+	standard sync.Map // what isStandard has found, by import path
 }
 
 // goEnv are settings of the go command.
@@ -97,7 +100,12 @@ func (m *mainModule) isStandard(importPath string) bool {
 	if _, ours := m.dirOf(importPath); ours {
 		return false
 	}
-	return importPath == "C" || exists(filepath.Join(m.env.GOROOT, "src", filepath.FromSlash(importPath)))
+	if is, known := m.standard.Load(importPath); known {
+		return is.(bool)
+	}
+	is := importPath == "C" || exists(filepath.Join(m.env.GOROOT, "src", filepath.FromSlash(importPath)))
+	m.standard.Store(importPath, is)
+	return is
 }
 
 // mayBeImported reports whether a package of another module can import one of this module: then that other one requires

@@ -1,8 +1,8 @@
 package parse
 
 import (
-	"cmp"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -151,21 +151,43 @@ func (s *sieve) wanted(dirs []string) map[*folder]bool {
 		switch {
 		case f.isWanted(s.module.pathOf(path)) || slices.Contains(dirs, path):
 			wanted[f] = true
-		case len(f.interfaces) > 0:
+		case f.hasInterfaces:
 			others = append(others, f)
 		}
 	}
 	if len(others) == 0 {
 		return wanted
 	}
-	slices.SortFunc(others, func(a, b *folder) int { return cmp.Compare(a.dir, b.dir) })
 	reaching := s.reaching(others)
-	for _, f := range others {
-		if reaching[f] && f.embeds(s.module.isStandard) {
-			wanted[f] = true
-		}
+	others = slices.DeleteFunc(others, func(f *folder) bool { return !reaching[f] })
+	for _, f := range s.bringing(others) {
+		wanted[f] = true
 	}
 	return wanted
+}
+
+// bringing returns those of the folders with interfaces that may get methods from other packages. These files are parsed,
+// several folders at a time.
+func (s *sieve) bringing(folders []*folder) []*folder {
+	var (
+		wg    sync.WaitGroup
+		slots = make(chan struct{}, runtime.GOMAXPROCS(0))
+		mu    sync.Mutex
+		found []*folder
+	)
+	for _, f := range folders {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			if f.bringsIn(s.module.isStandard) {
+				mu.Lock()
+				defer mu.Unlock()
+				found = append(found, f)
+			}
+		})
+	}
+	wg.Wait()
+	return found
 }
 
 // reaching returns the folders that import one with directives, however indirectly. Those that the given ones import are

@@ -24,6 +24,8 @@ var oddities = []string{
 	"package NAME\n\nimport . \"example.com/m/c\"\n\ntype D interface { C }\n",
 	"package NAME\n\nimport \"io\"\n\ntype E interface { io.Reader }\n\nvar _ interface {}\n",
 	"package NAME\n\nimport \"example.com/m/a\"\n\ntype E interface { error }\n\nvar _ a.A\n",
+	"package NAME\n\nimport \"example.com/m/a\"\n\ntype G interface { H }\n\ntype H a.A\n",
+	"package NAME\n\nimport \"example.com/m/a\"\n\ntype G interface { H }\n\ntype H interface { Do(a.A) error }\n",
 	"package NAME\n\ntype F interface {\n",
 	"package NAME\n\nimport (\n",
 	"package other\n",
