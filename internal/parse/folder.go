@@ -24,6 +24,7 @@ type folder struct {
 	marked    bool // may have directives
 	hasOutput bool
 	isOdd     bool // the go command may have something to say about it
+	isBroken  bool // it certainly has
 
 	name          string
 	imports       map[string]bool
@@ -42,7 +43,7 @@ func scanFolder(dir string, files []string) *folder {
 func (f *folder) scanFile(path string) {
 	src, err := os.ReadFile(path)
 	if err != nil {
-		f.isOdd = true
+		f.isBroken = true
 		return
 	}
 	if isGenerated(path, src) {
@@ -58,7 +59,7 @@ func (f *folder) scanFile(path string) {
 func (f *folder) scanHeader(path string, src []byte) {
 	syntax, err := parser.ParseFile(token.NewFileSet(), path, src, parser.ImportsOnly|parser.SkipObjectResolution)
 	if err != nil || !isBuildLineClear(src[:syntax.Package-syntax.FileStart]) {
-		f.isOdd = true
+		f.isBroken = true
 		return
 	}
 	name := syntax.Name.Name

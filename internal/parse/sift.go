@@ -63,7 +63,7 @@ func sift(cfg Config, patterns []string) (fewer []string, named map[string]*fold
 }
 
 // scan reads the folders of all patterns with "...". It reports whether there are any, and all of them are plain folders of
-// the main module.
+// the main module with files that the go command understands.
 func (s *sieve) scan(cfg Config, dir string, patterns []string) bool {
 	root := rootAbove(dir)
 	if root == "" {
@@ -95,6 +95,7 @@ func (s *sieve) scan(cfg Config, dir string, patterns []string) bool {
 			f := scanFolder(dir, files)
 			mu.Lock()
 			defer mu.Unlock()
+			ok = ok && !f.isBroken // the words of the go command depend on all that it sees
 			if other := s.folders[dir]; other != nil {
 				f = other // of another pattern
 			}

@@ -90,14 +90,6 @@ type I interface {
 
 package generated
 -- blank/g_ratelimit.go --
--- illegible/i.go --
-package illegible
-
-import (
--- build/b.go --
-//go:build linux ||
-
-package build
 -- two/a.go --
 package a
 -- two/b.go --
@@ -154,7 +146,7 @@ package plain
 `
 
 func TestSift(t *testing.T) {
-	const all = "./blank ./build ./embeds ./generated ./illegible ./marked ./never ./s p ./tested ./two"
+	const all = "./blank ./embeds ./generated ./marked ./never ./s p ./tested ./two"
 	for _, tt := range []struct {
 		name     string
 		dir      string
@@ -162,6 +154,7 @@ func TestSift(t *testing.T) {
 		patterns string
 		into     string
 		origin   string // of what is there already
+		broken   string // what another file has
 		want     string // the patterns if it is empty
 	}{
 		{name: "all", patterns: "./...", want: all},
@@ -181,6 +174,11 @@ func TestSift(t *testing.T) {
 		{name: "files not as on the disk", patterns: "./...", env: "GOFLAGS=-overlay=$DIR/overlay.json"},
 		{name: "another go.mod", patterns: "./...", env: "GOFLAGS=-modfile=$DIR/other.mod"},
 		{name: "no modules", patterns: "./...", env: "GO111MODULE=off"},
+		{name: "no package clause", patterns: "./...", broken: "type T int\n"},
+		{name: "imports that nobody understands", patterns: "./...", broken: "package p\n\nimport (\n"},
+		{name: "build line that nobody understands", patterns: "./...", broken: "//go:build linux ||\n\npackage p\n"},
+		{name: "two build lines", patterns: "./...", broken: "//go:build linux\n//go:build unix\n\npackage p\n"},
+		{name: "a mistake further below", patterns: "./...", broken: "package p\n\nfunc F() {\n", want: strings.Replace(all, "./s p", "./plain ./s p", 1)},
 		{name: "into another package", patterns: "./...", into: "limited", want: all},
 		{
 			name: "into one with decorators", patterns: "./...", into: "plain/deep", origin: "example.com/m/plain/last",
@@ -196,6 +194,9 @@ func TestSift(t *testing.T) {
 			}
 			for i := range 12 {
 				writeFile(t, filepath.Join(dir, fmt.Sprintf("plain/%d/p.go", i)), "package p\n")
+			}
+			if tt.broken != "" {
+				writeFile(t, filepath.Join(dir, "plain/q.go"), strings.Replace(tt.broken, "package p", "package plain", 1))
 			}
 			if tt.origin != "" {
 				writeFile(t, filepath.Join(dir, tt.into, "o_ratelimit.go"), HeaderFor(tt.origin)+"\npackage deep\n")
