@@ -33,7 +33,7 @@ func (x *extent) raise(u *unit, l level) {
 func (x *extent) function(u *unit, decl *ast.FuncDecl, before level) {
 	if before == nothing {
 		if decl.Recv != nil {
-			x.mention(u.outline, decl.Recv, whole)
+			x.need(receiverName(decl), shape) // perhaps an alias of the type
 		}
 		x.mention(u.outline, decl.Type, whole)
 		x.asksOf(u.outline, decl.Type.TypeParams)
