@@ -53,6 +53,9 @@ func TestKept(t *testing.T) {
 		{"constants", `type T [q.B]int`, "const (\n\ta = iota\n\tB\n\tc\n)\nconst d = 1", "const (\n\ta = iota\n\tB\n\tc\n)"},
 		{"variables", `var v = q.B`, "var (\n\ta = 1\n\tB = c()\n)\nfunc c() D {}\ntype D int\nvar e = 1", "var (\n\tB = c()\n)\nfunc c() D {}\ntype D int"},
 		{"variable with a type", `var v = q.A + 1`, "var A = B{c: d}\ntype B int\nvar d int", "var A B\ntype B int"},
+		{"variable with a value that says much", `var v = q.A`, "var A = (f([]B{{c: d}}, func() {\n\te()\n}).M())\nfunc f([]B, func()) B {}\ntype B int\nvar d int\nfunc e() {}\nfunc (B) M() {}",
+			"var A = (f([]B{}, func() {\n\tfor {\n\t}\n}).M())\nfunc f([]B, func()) B {}\ntype B int\nfunc (B) M() {}"},
+		{"variable with elements that count", `var v [len(q.A)]int`, "var A = [...]string{1: b, c: d}\nconst b, c, d = \"\", 2, \"\"", "var A = [...]string{1: b, c: d}\nconst b, c, d = \"\", 2, \"\""},
 		{"dot import", `import . "q"`, "type A int\ntype b int\nfunc C() {}", "type A int\nfunc C() {}"},
 		{"names of parameters", `var v = q.F`, "func F(a, b int) (c int) {}\ntype a int\nvar b int\nvar c int", "func F(a, b int) (c int) {}"},
 	}

@@ -69,7 +69,7 @@ func (l *Listing) LoadSparse(stubs map[string]string) ([]*Package, error) {
 	src := newSource(token.NewFileSet(), types.SizesFor("gc", architecture(l.cfg.Env)), l.listing)
 	src.demand.thin(stubs)
 	pkgs, err := l.load(src)
-	if err != nil || src.misread.Load() {
+	if err != nil || src.isDoubtful() {
 		return l.Load()
 	}
 	for _, pkg := range pkgs {
