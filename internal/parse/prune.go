@@ -123,17 +123,3 @@ func isKeyed(element ast.Expr) bool {
 	_, ok := element.(*ast.KeyValueExpr)
 	return ok
 }
-
-// usedNames returns the names that stand before a dot in a node: among them are those of the imports it needs.
-func usedNames(node ast.Node) map[string]bool {
-	names := make(map[string]bool)
-	ast.Inspect(node, func(n ast.Node) bool {
-		if selector, ok := n.(*ast.SelectorExpr); ok {
-			if x, ok := selector.X.(*ast.Ident); ok {
-				names[x.Name] = true
-			}
-		}
-		return true
-	})
-	return names
-}
