@@ -84,8 +84,12 @@ func (x *extent) cut(u *unit) ast.Spec {
 		without.Type = shapeOf(spec.Type)
 		return &without
 	}
+	all := x.members(u)
+	if all == nil {
+		return spec
+	}
 	members := &ast.FieldList{Opening: spec.Type.Pos()}
-	for _, field := range x.members(u) {
+	for _, field := range all {
 		if !u.kept[field] {
 			field = &ast.Field{Names: field.Names, Type: shapeOf(field.Type), Tag: field.Tag}
 		}
@@ -140,6 +144,6 @@ func shapeOf(expr ast.Expr) ast.Expr {
 // anything returns a type that is known by the spelling of another one.
 func anything(expr ast.Expr) ast.Expr {
 	name := &ast.Ident{NamePos: expr.Pos(), Name: types.ExprString(expr)}
-	nothing := &ast.StructType{Struct: expr.Pos(), Fields: &ast.FieldList{Opening: expr.Pos()}}
-	return &ast.StructType{Struct: expr.Pos(), Fields: &ast.FieldList{Opening: expr.Pos(), List: []*ast.Field{{Names: []*ast.Ident{name}, Type: nothing}}}}
+	empty := &ast.StructType{Struct: expr.Pos(), Fields: &ast.FieldList{Opening: expr.Pos()}}
+	return &ast.StructType{Struct: expr.Pos(), Fields: &ast.FieldList{Opening: expr.Pos(), List: []*ast.Field{{Names: []*ast.Ident{name}, Type: empty}}}}
 }

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"slices"
 	"sync"
 
 	"golang.org/x/tools/go/packages"
@@ -13,8 +14,8 @@ import (
 // type-checked: the declarations that something mentions, and what these mention in turn. Of a type it keeps those methods
 // and fields only whose name somebody can ask for; other fields keep their size, see shapeOf.
 //
-// That changes no type that can be written outside of its package, and what it has too little it has too little of: it may
-// make an error, and hide none.
+// No type changes that can be written outside of its package. If something is missing that matters after all, there is an error:
+// [Listing.LoadSparse] then loads all.
 type demand struct {
 	*source
 	sparse  bool              // or else all is kept that other packages can come to see
@@ -23,8 +24,12 @@ type demand struct {
 	names   map[string]bool // of fields and methods that somebody can ask for
 }
 
-// always are the methods that decorators and their generator ask for, whatever else does.
-var always = []string{"Context", "Error", "Lock", "MarshalText", "String", "Unlock"}
+var (
+	// always are the methods that decorators and their generator ask for, whatever else does.
+	always = slices.Concat([]string{"Context", "Error", "MarshalText", "String"}, ofLocks)
+	// ofLocks are those that also matter in parts of a type that nobody can name: values that have them must not be copied.
+	ofLocks = []string{"Lock", "Unlock"}
+)
 
 func newDemand(s *source) *demand {
 	return &demand{source: s, extents: make(map[*packages.Package]*extent), names: make(map[string]bool)}

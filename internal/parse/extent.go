@@ -174,11 +174,14 @@ func (x *extent) units(p *piece, name string) []*unit {
 	return p.named[name]
 }
 
-// need keeps what a name of the package stands for.
-func (x *extent) need(name string, l level) {
+// need keeps what a name of the package stands for, and reports whether that is something.
+func (x *extent) need(name string, l level) bool {
+	found := false
 	for _, p := range x.index[name] {
 		for _, u := range x.units(p, name) {
 			x.raise(u, l)
+			found = true
 		}
 	}
+	return found
 }

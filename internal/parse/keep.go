@@ -33,7 +33,7 @@ func (x *extent) raise(u *unit, l level) {
 func (x *extent) function(u *unit, decl *ast.FuncDecl, before level) {
 	if before == nothing {
 		if decl.Recv != nil {
-			x.mention(u.outline, decl.Recv, whole)
+			x.need(receiverName(decl), shape) // perhaps an alias of the type
 		}
 		x.mention(u.outline, decl.Type, whole)
 		x.asksOf(u.outline, decl.Type.TypeParams)
@@ -74,7 +74,7 @@ func (x *extent) typeSpec(u *unit, spec *ast.TypeSpec, before level) {
 // keepMembers keeps the methods and fields of a type that somebody can ask for, of which there may be more than before.
 func (x *extent) keepMembers(u *unit) {
 	for _, p := range x.methods[u.spec.(*ast.TypeSpec).Name.Name] {
-		if name := p.names[0]; !x.cuts() || x.names[name] && (u.level > shape || name == "Lock" || name == "Unlock") {
+		if name := p.names[0]; !x.cuts() || x.names[name] && (u.level > shape || slices.Contains(ofLocks, name)) {
 			for _, method := range x.units(p, name) {
 				x.raise(method, whole)
 			}

@@ -79,7 +79,7 @@ func (l *Listing) LoadSparse(stubs map[string]string) ([]*Package, error) {
 	src := l.newSource()
 	src.demand.thin(stubs)
 	pkgs, err := l.load(src)
-	if err != nil || src.misread.Load() {
+	if err != nil || src.isDoubtful() {
 		return l.Load()
 	}
 	if extended, err := l.extend(pkgs); err != nil {

@@ -29,8 +29,7 @@ func (x *extent) mention(o *outline, node ast.Node, l level) {
 }
 
 func (x *extent) ident(o *outline, name string, l level) {
-	x.need(name, l)
-	if len(x.index[name]) == 0 && token.IsExported(name) {
+	if !x.need(name, l) && token.IsExported(name) {
 		for _, dot := range o.dots() {
 			x.foreign(dot, name, l)
 		}

@@ -106,6 +106,9 @@ func (p *piece) parse() bool {
 	}
 	const clause = "package _;"
 	p.header()
+	if p.file.parseErr != nil {
+		return false
+	}
 	text := slices.Concat([]byte(clause), p.file.src[p.start:p.body])
 	file, err := parseAt(p.file.place.Base()+p.start-len(clause), p.file.path, text, 0)
 	if err != nil || len(file.Decls) != 1 {

@@ -105,6 +105,15 @@ func (s *source) settle(pkgs []*packages.Package) {
 	s.demand.settle(slices.DeleteFunc(slices.Clone(pkgs), func(p *packages.Package) bool { return s.demand.extents[p] != nil }))
 }
 
+// isDoubtful reports whether there are errors that a load as a whole might not have.
+func (s *source) isDoubtful() bool {
+	failed := false
+	for _, c := range s.pkgs {
+		failed = failed || c.failed
+	}
+	return failed || s.misread.Load()
+}
+
 // check returns the package with types. Its errors are kept in s.errs: most of them are none of our business.
 func (s *source) check(p *packages.Package) *checkedPackage {
 	c := s.unchecked(p)

@@ -111,33 +111,15 @@ func isTypeBefore(src []byte) bool {
 	return bytes.HasSuffix(src, []byte("interface")) || bytes.HasSuffix(src, []byte("struct"))
 }
 
-// keywordAt returns the keyword of a declaration or a package clause that stands at a place.
+// keywordAt returns the keyword of a declaration or a package clause that stands at a place, or token.ILLEGAL.
 func keywordAt(src []byte, at int) token.Token {
-	if at == len(src) {
-		return token.ILLEGAL
+	for _, tok := range []token.Token{token.FUNC, token.TYPE, token.VAR, token.CONST, token.IMPORT, token.PACKAGE} {
+		rest, ok := bytes.CutPrefix(src[at:], []byte(tok.String()))
+		if ok && len(rest) > 0 && !isIdentByte(rest[0]) {
+			return tok
+		}
 	}
-	tok := token.ILLEGAL
-	switch src[at] {
-	case 'f':
-		tok = token.FUNC
-	case 't':
-		tok = token.TYPE
-	case 'v':
-		tok = token.VAR
-	case 'c':
-		tok = token.CONST
-	case 'i':
-		tok = token.IMPORT
-	case 'p':
-		tok = token.PACKAGE
-	default:
-		return token.ILLEGAL
-	}
-	word := tok.String()
-	if end := at + len(word); end >= len(src) || string(src[at:end]) != word || isIdentByte(src[end]) {
-		return token.ILLEGAL
-	}
-	return tok
+	return token.ILLEGAL
 }
 
 func isIdentByte(c byte) bool {
