@@ -74,7 +74,7 @@ func NewRateLimitedMail(next Mail, limiter *ratelimit.Limiter) *RateLimitedMail 
 			Key:   "failures.Mail.Shadow",
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
-			Mode:  ratelimit.Shadow,
+			Mode:  ratelimit.ModeShadow,
 			Fail:  ratelimit.FailOpen,
 		}),
 	}

@@ -31,13 +31,13 @@ func NewRateLimitedQuiet(next Quiet, limiter *ratelimit.Limiter) *RateLimitedQui
 			Key:   "modes.Quiet.Hear",
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
-			Mode:  ratelimit.Shadow,
+			Mode:  ratelimit.ModeShadow,
 		}),
 		count: limiter.Guard("modes.Quiet.Count", ratelimit.Rule{
 			Key:   "modes.Quiet.Count",
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
-			Mode:  ratelimit.Off,
+			Mode:  ratelimit.ModeOff,
 		}),
 	}
 }
@@ -87,13 +87,13 @@ func NewRateLimitedSearch(next Search, limiter *ratelimit.Limiter) *RateLimitedS
 			Key:   "modes.Search.Shadow",
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
-			Mode:  ratelimit.Shadow,
+			Mode:  ratelimit.ModeShadow,
 		}),
 		off: limiter.Guard("modes.Search.Off", ratelimit.Rule{
 			Key:   "modes.Search.Off",
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
-			Mode:  ratelimit.Off,
+			Mode:  ratelimit.ModeOff,
 		}),
 		enforce: limiter.Guard("modes.Search.Enforce", ratelimit.Rule{
 			Key:   "modes.Search.Enforce",
@@ -111,7 +111,7 @@ func NewRateLimitedSearch(next Search, limiter *ratelimit.Limiter) *RateLimitedS
 				Key:   "modes.Search.Tighter",
 				Name:  "next",
 				Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
-				Mode:  ratelimit.Shadow,
+				Mode:  ratelimit.ModeShadow,
 			},
 		),
 		whole: limiter.Guard(
@@ -122,20 +122,20 @@ func NewRateLimitedSearch(next Search, limiter *ratelimit.Limiter) *RateLimitedS
 				Limit:   ratelimit.Limit{Count: 2, Period: time.Hour},
 				CostArg: true,
 				Wait:    time.Second,
-				Mode:    ratelimit.Off,
+				Mode:    ratelimit.ModeOff,
 			},
 			ratelimit.Rule{
 				Key:   "modes.Search.Whole",
 				Name:  "30s",
 				Limit: ratelimit.Limit{Algorithm: ratelimit.Concurrency, Count: 1, Period: 30 * time.Second},
-				Mode:  ratelimit.Off,
+				Mode:  ratelimit.ModeOff,
 			},
 		),
 		slots: limiter.Guard("modes.Search.Slots", ratelimit.Rule{
 			Key:   "modes.Search.Slots",
 			Name:  "30s",
 			Limit: ratelimit.Limit{Algorithm: ratelimit.Concurrency, Count: 1, Period: 30 * time.Second},
-			Mode:  ratelimit.Shadow,
+			Mode:  ratelimit.ModeShadow,
 		}),
 	}
 }

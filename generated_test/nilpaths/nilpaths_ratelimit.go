@@ -57,7 +57,7 @@ func NewRateLimitedService(next Service, limiter *ratelimit.Limiter) *RateLimite
 			Key:     "{req.Place()}:{req.String()}",
 			Name:    "1h",
 			Limit:   ratelimit.Limit{Count: 1, Period: time.Hour},
-			OnEmpty: ratelimit.Share,
+			OnEmpty: ratelimit.EmptyShare,
 		}),
 		calls: limiter.Guard("nilpaths.Service.Calls", ratelimit.Rule{
 			Key:   "{req.User.Boss().Boss().ID}:{find(ctx).ID}",

@@ -97,9 +97,9 @@ var algorithms = map[annotations.Algorithm]struct{ constant, words string }{
 
 // The runtime's constants for the words of an attribute, without those that mean its zero value.
 var (
-	modes    = map[string]string{"shadow": "Shadow", "off": "Off"}
+	modes    = map[string]string{"shadow": "ModeShadow", "off": "ModeOff"}
 	failures = map[string]string{"local": "FailLocal", "open": "FailOpen", "closed": "FailClosed"}
-	empties  = map[string]string{"share": "Share", "allow": "Allow"}
+	empties  = map[string]string{"share": "EmptyShare", "allow": "EmptyAllow"}
 )
 
 // guardCall is the call that makes the method's guard.

@@ -47,8 +47,8 @@ const Free int64 = -1
 type Mode uint8
 
 const (
-	Shadow Mode = 1
-	Off    Mode = 2
+	ModeShadow Mode = 1
+	ModeOff    Mode = 2
 )
 
 type Failure string
@@ -62,8 +62,8 @@ const (
 type Empty uint8
 
 const (
-	Share Empty = 1
-	Allow Empty = 2
+	EmptyShare Empty = 1
+	EmptyAllow Empty = 2
 )
 
 type Limit struct {
