@@ -198,11 +198,11 @@ func generateInMemory(t *testing.T, files map[string]string) verdict {
 	v.generated = map[string]string{}
 	all := p.Files
 	for f, source := range sources {
-		v.generated[generate.Output(f.Path)] = string(source)
+		v.generated[parse.OutputPath(f.Path)] = string(source)
 		if formatted, err := format.Source(source); err != nil || !bytes.Equal(formatted, source) {
 			t.Errorf("not as gofmt has it: %v", err)
 		}
-		file, err := parser.ParseFile(p.Fset, generate.Output(f.Path), source, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(p.Fset, parse.OutputPath(f.Path), source, parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, source)
 		}

@@ -134,7 +134,7 @@ func generateRandom(t *testing.T, dir string, parts, conditions map[string]bool)
 	for _, mistake := range mistakes {
 		mistaken = append(mistaken, at[mistake.Pos.Line])
 	}
-	write(t, generate.Output(file.Path), decorator)
+	write(t, parse.OutputPath(file.Path), decorator)
 	return mistaken
 }
 

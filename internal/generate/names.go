@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/ratelimitgen/ratelimitgen/internal/parse"
 )
 
 // scope is a set of names that are taken. Names are chosen in one order: what the user wrote stays, then come our
@@ -103,10 +105,11 @@ func lastWord(name string) string {
 
 // decoratorNames returns the names of an interface's decorator and of its constructor, exported as the interface is.
 func decoratorNames(iface string) (decorator, constructor string) {
+	decorator = parse.DecoratorName(iface)
 	if token.IsExported(iface) {
-		return "RateLimited" + iface, "NewRateLimited" + iface
+		return decorator, "New" + decorator
 	}
-	return "rateLimited" + upperFirst(iface), "newRateLimited" + upperFirst(iface)
+	return decorator, "new" + upperFirst(decorator)
 }
 
 // paramName returns a name for a parameter that has none, by its type. It need not be free.
