@@ -16,6 +16,7 @@ type directives struct {
 	embedded map[*ast.Field][]*line
 	methods  map[*ast.Field][]*line
 	names    map[string]bool // that stand before a dot in their expressions: among them are those of imports
+	loose    []token.Pos     // of those that are attached to nothing
 	diags    Diagnostics     // mistakes in directives, and directives in other places
 }
 
@@ -95,6 +96,9 @@ func isNearMiss(text string, mistakes annotations.Errors) bool {
 
 // attach puts the line where its owner is looked up.
 func (d *directives) attach(fset *token.FileSet, l *line, o owner) {
+	if o.spec == nil && o.field == nil {
+		d.loose = append(d.loose, l.pos)
+	}
 	switch {
 	case (o.misplaced != "" || o == owner{}) && l.nearMiss:
 	case o.misplaced != "":
