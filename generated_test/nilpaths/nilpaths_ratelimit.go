@@ -402,11 +402,9 @@ func (s *RateLimitedService) Refund(ctx context.Context) (*User, error) {
 		}
 	}
 	refund := err != nil
-	if !refund {
-		if user != nil && user.Admin {
-			if boss := user.Boss(); boss != nil {
-				refund = boss.ID == "x"
-			}
+	if !refund && user != nil && user.Admin {
+		if boss := user.Boss(); boss != nil {
+			refund = boss.ID == "x"
 		}
 	}
 	if refund {

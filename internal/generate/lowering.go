@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"github.com/dave/jennifer/jen"
 )
@@ -26,7 +27,7 @@ type lowering struct {
 // needed twice, or statements that set one.
 type step struct {
 	condition  *jen.Statement
-	text       string // of the condition
+	fact       fact // of the condition
 	variable   string
 	value      *jen.Statement // of the variable
 	statements []jen.Code
@@ -55,11 +56,17 @@ func (pl place) dot(name string) place {
 	return place{code: pl.operand().Dot(name), text: text + "." + name}
 }
 
-// require adds a step unless the condition is known to hold.
+// require adds a step unless the condition is known to hold. It takes the place of one that says less.
 func (w *lowering) require(f fact, condition *jen.Statement) {
-	if w.known.add(f) {
-		w.steps = append(w.steps, step{condition: condition, text: fmt.Sprint(f)})
+	if !w.known.add(f) {
+		return
 	}
+	s := step{condition: condition, fact: f}
+	if i := slices.IndexFunc(w.steps, func(earlier step) bool { return earlier.fact.weaker(f) }); i >= 0 {
+		w.steps[i] = s
+		return
+	}
+	w.steps = append(w.steps, s)
 }
 
 func (w *lowering) requireNotNil(pl place) {

@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"fmt"
 	"go/ast"
 	"go/types"
 	"strconv"
@@ -19,7 +20,7 @@ type question struct {
 // What the context comes from is never nil: every call needs it.
 func (m *method) lowering(a ask, p *printer, taken scope) *lowering {
 	w := &lowering{expression: a.expression, m: m, p: p, taken: union(taken), known: newFacts(), serial: new(int)}
-	if a.attr == "skip" || a.attr == "refund" {
+	if a.attr == "skip" {
 		w.condition = a.node
 	}
 	if i := m.context.param; i >= 0 {
@@ -90,7 +91,7 @@ func textOf(steps []step) string {
 		if s.condition == nil {
 			return ""
 		}
-		text += s.text + "\n"
+		text += fmt.Sprintln(s.fact)
 	}
 	return text
 }
@@ -168,8 +169,8 @@ func (w *lowering) units() *jen.Statement {
 func (m *method) skip(q *question, a ask, p *printer, taken scope) *jen.Statement {
 	w := m.lowering(a, p, taken)
 	c, isInline := w.test(w.node, false)
-	if isInline && len(a.limits) == 1 && !m.isLong(a, c.code) {
-		return c.code
+	if isInline && len(a.limits) == 1 && !m.isLong(a, c.code()) {
+		return c.code()
 	}
 	name := taken.pick("skip")
 	w = m.lowering(a, p, taken)
@@ -192,7 +193,7 @@ func (m *method) refunds(p *printer, taken scope) []jen.Code {
 		}
 		w := m.lowering(a, p, taken)
 		if c, ok := w.test(w.node, false); ok {
-			statements = append(statements, jen.If(c.code).Block(back...))
+			statements = append(statements, jen.If(c.code()).Block(back...))
 			continue
 		}
 		if !w.isLogical(w.node) {

@@ -66,11 +66,20 @@ func (m *method) words() string {
 	case !m.limited():
 		return target + " without a limit."
 	case len(m.Limits) == 1:
-		return target + ", " + m.limitWords(m.Limits[0]) + m.fallbackWords("that") + "."
+		l := m.Limits[0]
+		return target + introductions[l.Mode] + m.limitWords(l) + m.fallbackWords("that") + "."
 	}
-	text := target + ", within all of these limits" + m.fallbackWords("them") + ":"
+	text := target
+	switch {
+	case m.enforced():
+		text += ", within all of these limits" + m.fallbackWords("them") + ":"
+	case m.fallback != nil:
+		text += " without a limit, as none of these is enforced, beyond which it would call " + m.fallback.words(m.decorator) + ":"
+	default:
+		text += " without a limit, as none of these is enforced:"
+	}
 	for _, l := range m.Limits {
-		text += "\n  - " + m.limitWords(l)
+		text += "\n  - " + m.limitWords(l) + modeWords[l.Mode]
 	}
 	return text
 }
@@ -115,8 +124,7 @@ func (m *method) limitWords(l *parse.Limit) string {
 	if l.Wait > 0 {
 		text += ", waiting up to " + DurationText(l.Wait)
 	}
-	text += failureWords[l.Fail] + " (" + algorithmWords(l) + ")"
-	return text + modeWords[l.Mode]
+	return text + failureWords[l.Fail] + " (" + algorithmWords(l) + ")"
 }
 
 // The words of the doc comment for those of an attribute.
@@ -126,9 +134,15 @@ var (
 		"open":   ", without a limit while the store does not answer",
 		"closed": ", not at all while the store does not answer",
 	}
-	modeWords = map[string]string{
-		"shadow": ", but not enforced: shadow mode",
-		"off":    ", but not enforced: off",
+	introductions = map[string]string{ // of the only limit, by its mode
+		"":        ", ",
+		"enforce": ", ",
+		"shadow":  " without a limit, as mode=shadow says, and reports what this one would do: ",
+		"off":     " without a limit, as mode=off says: it would be ",
+	}
+	modeWords = map[string]string{ // behind one of several limits
+		"shadow": ", but only reported: shadow mode",
+		"off":    ", but off",
 	}
 )
 
