@@ -245,7 +245,7 @@ func (r *randomExpressions) number(depth int) string {
 }
 
 func (r *randomExpressions) index(depth int) string {
-	return r.fill(depth, "0 | 1 | n | u8 | i64", "0 | 1 | 2 | n | u8 | i64 | %n")
+	return r.fill(depth, "0 | 1 | n | u8 | i64", "0 | 1 | 2 | 200 | n | u8 | i64 | %n")
 }
 
 func (r *randomExpressions) condition(depth int) string {

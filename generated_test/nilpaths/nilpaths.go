@@ -76,6 +76,10 @@ type Service interface {
 	Indexes(req *Request, n uint8) error
 	//ratelimit:key={req.Parts[from:to][0]}:{id[:2]}:{id[from:]} count=1 time=1h
 	Slices(req *Request, id string, from, to int) error
+	// Bounds are asked for once each, whatever asks for them.
+	//
+	//ratelimit:key={id[1:n]}:{id[n:4]}:{id[u:n]}:{id[u:200]}:{id[0]+id[2]} skip={len(id) > 0 && id[3] == 'x'} count=1 time=1h
+	Bounds(id string, n int, u int8) error
 	//ratelimit:key={req.Page / req.Size}:{1 << req.Page}:{[2]byte(data)[0]} count=1 time=1h
 	Operators(req *Request, data []byte) error
 	//ratelimit:key={(*req.Link).Host}:{req.Sign()} count=1 time=1h

@@ -25,6 +25,7 @@ type RateLimitedService struct {
 	calls     *ratelimit.Guard
 	indexes   *ratelimit.Guard
 	slices    *ratelimit.Guard
+	bounds    *ratelimit.Guard
 	operators *ratelimit.Guard
 	pointers  *ratelimit.Guard
 	values    *ratelimit.Guard
@@ -71,6 +72,11 @@ func NewRateLimitedService(next Service, limiter *ratelimit.Limiter) *RateLimite
 		}),
 		slices: limiter.Guard("nilpaths.Service.Slices", ratelimit.Rule{
 			Key:   "{req.Parts[from:to][0]}:{id[:2]}:{id[from:]}",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+		}),
+		bounds: limiter.Guard("nilpaths.Service.Bounds", ratelimit.Rule{
+			Key:   "{id[1:n]}:{id[n:4]}:{id[u:n]}:{id[u:200]}:{id[0] + id[2]}",
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 		}),
@@ -229,7 +235,7 @@ func (s *RateLimitedService) Indexes(req *Request, n uint8) error {
 // bucket).
 func (s *RateLimitedService) Slices(req *Request, id string, from, to int) error {
 	var part ratelimit.Arg
-	if req != nil && from >= 0 && from <= len(req.Parts) && to >= 0 && to <= len(req.Parts) && from <= to {
+	if req != nil && from >= 0 && from <= to && to <= len(req.Parts) {
 		if parts := req.Parts[from:to]; len(parts) > 0 {
 			part = ratelimit.String(parts[0])
 		}
@@ -238,14 +244,51 @@ func (s *RateLimitedService) Slices(req *Request, id string, from, to int) error
 	if len(id) >= 2 {
 		idPart = ratelimit.String(id[:2])
 	}
-	var part2 ratelimit.Arg
+	var idPart2 ratelimit.Arg
 	if from >= 0 && from <= len(id) {
-		part2 = ratelimit.String(id[from:])
+		idPart2 = ratelimit.String(id[from:])
 	}
-	if err := s.slices.Allow(context.Background(), part, idPart, part2); err != nil {
+	if err := s.slices.Allow(context.Background(), part, idPart, idPart2); err != nil {
 		return err
 	}
 	return s.next.Slices(req, id, from, to)
+}
+
+// Bounds calls [Service.Bounds], at most once per 1h for each id[1:n], id[n:4], id[u:n], id[u:200] and id[0] + id[2],
+// unless len(id) > 0 && id[3] == 'x' (token bucket).
+func (s *RateLimitedService) Bounds(id string, n int, u int8) error {
+	var idPart ratelimit.Arg
+	if n >= 1 && n <= len(id) {
+		idPart = ratelimit.String(id[1:n])
+	}
+	var idPart2 ratelimit.Arg
+	if len(id) >= 4 && n >= 0 && n <= 4 {
+		idPart2 = ratelimit.String(id[n:4])
+	}
+	var idPart3 ratelimit.Arg
+	if uint64(u) <= uint64(n) && uint64(n) <= uint64(len(id)) {
+		idPart3 = ratelimit.String(id[u:n])
+	}
+	var idPart4 ratelimit.Arg
+	if len(id) >= 200 && u >= 0 && int(u) <= 200 {
+		idPart4 = ratelimit.String(id[u:200])
+	}
+	var part ratelimit.Arg
+	if len(id) >= 3 {
+		part = ratelimit.Uint(uint64(id[0] + id[2]))
+	}
+	if err := s.bounds.Allow(
+		context.Background(),
+		idPart,
+		idPart2,
+		idPart3,
+		idPart4,
+		part,
+		ratelimit.SkipIf("1h", len(id) >= 4 && id[3] == 'x'),
+	); err != nil {
+		return err
+	}
+	return s.next.Bounds(id, n, u)
 }
 
 // Operators calls [Service.Operators], at most once per 1h for each req.Page / req.Size, 1 << req.Page and

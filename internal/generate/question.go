@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/dave/jennifer/jen"
 )
@@ -65,8 +65,7 @@ func (m *method) addParts(q *question, p *printer, taken scope) {
 			q.args = append(q.args, arg)
 			continue
 		}
-		base := variableName(a.node)
-		name := jen.Id(taken.pick(base, strings.TrimSuffix(base+"Part", "partPart"), "part"))
+		name := jen.Id(taken.pick(m.partNames(a)...))
 		w = m.lowering(a, p, taken) // whose variables have other names now
 		assign := jen.Add(name).Op("=").Add(w.hole())
 		q.args = append(q.args, name)
@@ -82,6 +81,20 @@ func (m *method) addParts(q *question, p *printer, taken scope) {
 		q.before = append(q.before, jen.Var().List(g.names...).Qual(runtimePath, "Arg"))
 		q.before = append(q.before, nested(g.steps, g.assign...)...)
 	}
+}
+
+// partNames returns names for the variable of a part of a key. The way to the value tells those apart that have different
+// ones.
+func (m *method) partNames(a ask) []string {
+	names := variableNames(a.node)
+	sameWay := func(other ask) bool { return other.name != a.name && slices.Equal(variableNames(other.node), names) }
+	if slices.ContainsFunc(m.asks.of("key"), sameWay) {
+		names = names[:1]
+	}
+	if names[0] != "part" {
+		names = append(names, names[0]+"Part")
+	}
+	return names
 }
 
 // textOf tells steps that only ask apart. It is "" for others.
