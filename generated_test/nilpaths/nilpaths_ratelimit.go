@@ -478,10 +478,7 @@ func _[T any, P interface {
 func NewRateLimitedPointers[T any, P interface {
 	*T
 	fmt.Stringer
-}](
-	next Pointers[T, P],
-	limiter *ratelimit.Limiter,
-) *RateLimitedPointers[T, P] {
+}](next Pointers[T, P], limiter *ratelimit.Limiter) *RateLimitedPointers[T, P] {
 	return &RateLimitedPointers[T, P]{
 		next: next,
 		get: limiter.Guard("nilpaths.Pointers.Get", ratelimit.Rule{

@@ -13,7 +13,7 @@ import (
 func (w *lowering) declare(name string, e ast.Expr) []jen.Code {
 	if c, ok := w.test(e, false); ok {
 		code := c.code()
-		if len(c.parts) > 1 && len(w.m.decorator.text(code)) > lineWidth-len("    skip := ") {
+		if len(c.parts) > 1 && width("\tskip := "+w.m.decorator.text(code)) > lineWidth {
 			code = c.lines()
 		}
 		return []jen.Code{jen.Id(name).Op(":=").Add(code)}

@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/types"
 	"slices"
-	"strconv"
 
 	"github.com/dave/jennifer/jen"
 )
@@ -193,7 +192,7 @@ func (m *method) skip(q *question, a ask, p *printer, taken scope) *jen.Statemen
 
 // isLong reports whether a condition is better read in a line of its own.
 func (m *method) isLong(a ask, code *jen.Statement) bool {
-	return len("        ratelimit.SkipIf(, ),")+len(strconv.Quote(a.limits[0]))+len(m.decorator.text(code)) > lineWidth
+	return width(fmt.Sprintf("\t\tratelimit.SkipIf(%q, %s),", a.limits[0], m.decorator.text(code))) > lineWidth
 }
 
 // refunds returns the statements that give back what calls have taken.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ratelimitgen/ratelimitgen/annotations"
 	"github.com/ratelimitgen/ratelimitgen/internal/parse"
@@ -258,8 +259,11 @@ func (m *method) identityOf(l *parse.Limit) []string {
 	return identity
 }
 
-// lineWidth is the width of a comment's lines, a tab counted as four.
+// lineWidth is the width of lines.
 const lineWidth = 120
+
+// width returns how wide a text is, a tab counted as four.
+func width(text string) int { return utf8.RuneCountInString(text) + 3*strings.Count(text, "\t") }
 
 // comment returns text as the lines of a comment at an indent of so many tabs. Line breaks in it are kept.
 func comment(indent int, text string) []string {
@@ -274,7 +278,7 @@ func comment(indent int, text string) []string {
 		for i, word := range strings.Fields(paragraph) {
 			switch {
 			case i == 0:
-			case 4*indent+len(line)+1+len(word) > lineWidth:
+			case 4*indent+width(line)+1+width(word) > lineWidth:
 				lines = append(lines, line)
 				line = rest
 			default:
