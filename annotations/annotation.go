@@ -60,10 +60,11 @@
 // nothing that changes anything. Those of refund see the results too: by their names, as ret0, ret1, ..., and an error that
 // is last and has no name as err.
 //
-// Nothing on the way to a value makes an expression panic: no nil pointer, interface or function, no index out of range, no
-// divisor of zero. A part of a key is missing then, and onempty decides. A cost is 1. A condition does not hold, and neither
-// does its negation: of skip={req.Internal || isLocal(ctx)}, the second one decides about a nil req. What a function does
-// with the arguments that it is given, and a method with a nil pointer inside an interface, is theirs to know.
+// Nothing on the way to a value makes an expression panic: no nil pointer, interface or function, no index out of
+// range, no divisor of zero. A part of a key is missing then, and onempty decides. A cost is 1. A condition does not
+// hold, and neither does its negation: of skip={req.Internal || isLocal(ctx)}, the second one decides about a nil req.
+// What a function does with the arguments that it is given, and a method with a nil pointer inside an interface, is
+// theirs to know.
 //
 // Only the syntax of an expression is checked here: names and types are the generator's to check.
 package annotations

@@ -19,9 +19,9 @@ import (
 
 var seed = flag.Uint64("seed", 1, "for the expressions of TestRandomExpressions")
 
-// TestRandomExpressions writes an interface with random expressions in its directives, and calls its decorator with random
-// arguments, full of nil pointers. A part of a key must be what Go says that the expression is, and missing where Go panics.
-// A condition must be what Go says where that does not panic.
+// TestRandomExpressions writes an interface with random expressions in its directives, and calls its decorator with
+// random arguments, full of nil pointers. A part of a key must be what Go says that the expression is, and missing
+// where Go panics. A condition must be what Go says where that does not panic.
 func TestRandomExpressions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles a package")

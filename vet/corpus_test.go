@@ -123,7 +123,8 @@ func analyze(t *testing.T, dir string) (said, compiler map[string]bool) {
 	return said, compiler
 }
 
-// newPass is what a driver gives to the analyzer. As go vet does it hands on the facts of the packages that p imports itself.
+// newPass is what a driver gives to the analyzer. As go vet does it hands on the facts of the packages that p imports
+// itself.
 func newPass(p *packages.Package, facts map[*types.Package]analysis.Fact) *analysis.Pass {
 	return &analysis.Pass{
 		Analyzer:     vet.Analyzer,

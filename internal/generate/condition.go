@@ -74,8 +74,8 @@ func dual(op token.Token) token.Token {
 	return token.LAND
 }
 
-// condition is the code of a bool that may be made of others by &&, || and !. One of those that meets a nil pointer does not
-// hold, and neither does its negation.
+// condition is the code of a bool that may be made of others by &&, || and !. One of those that meets a nil pointer
+// does not hold, and neither does its negation.
 type condition struct {
 	op    token.Token // LAND or LOR between the parts, if there are several
 	parts []part

@@ -13,7 +13,8 @@ type fact struct {
 	length int64 // of the value called text; 0 for a condition
 }
 
-// weaker reports whether the fact is that a value has some elements, and another one that the same value has as many or more.
+// weaker reports whether the fact is that a value has some elements, and another one that the same value has as many or
+// more.
 func (f fact) weaker(other fact) bool {
 	return f.length > 0 && f.text == other.text && f.length <= other.length
 }

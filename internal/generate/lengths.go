@@ -84,8 +84,8 @@ func (l *lengths) readMethod(fset *token.FileSet, m *types.Func) {
 	})
 }
 
-// readDeclaration notes the lengths in what is no signature: the constraints of an interface's type parameters, and the type
-// arguments of what it embeds.
+// readDeclaration notes the lengths in what is no signature: the constraints of an interface's type parameters, and the
+// type arguments of what it embeds.
 func (l *lengths) readDeclaration(fset *token.FileSet, iface *parse.Interface) {
 	params, obj := iface.TypeParams, iface.Object
 	t := obj.Type().Underlying()

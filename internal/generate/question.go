@@ -124,7 +124,8 @@ func (w *lowering) hole() *jen.Statement {
 	return jen.Qual(runtimePath, h.constructor).Call(value)
 }
 
-// receiver returns the code of the expression as a value whose method the runtime calls. It may be that of an embedded field.
+// receiver returns the code of the expression as a value whose method the runtime calls. It may be that of an embedded
+// field.
 func (w *lowering) receiver(method string) *jen.Statement {
 	t := w.typ(w.node)
 	_, index, _ := types.LookupFieldOrMethod(t, true, nil, method)
@@ -167,8 +168,8 @@ func (m *method) cost(q *question, a ask, p *printer, taken scope) *jen.Statemen
 	return jen.Id(name)
 }
 
-// units returns the expression as a cost. One that is too large for it becomes the largest, and not a negative one. Where the
-// target has a min of its own it does, which the runtime refuses.
+// units returns the expression as a cost. One that is too large for it becomes the largest, and not a negative one.
+// Where the target has a min of its own it does, which the runtime refuses.
 func (w *lowering) units() *jen.Statement {
 	if !mayOverflow(w.typ(w.node)) || w.info.Types[w.node].Value != nil || w.p.hidden("min") {
 		return w.convert("int64", w.node)

@@ -140,11 +140,11 @@ func (d *declaration) resolveMethod(m *method) *Method {
 	return resolved
 }
 
-// nearest returns the lines that hold for a method: those on it in the declaration, or else those on it where an embedded
-// interface of the module declares it, or else those of the declaration on the embedded interfaces that bring it, or
-// else those on the type. Lines that an embedded interface has on itself, or on what it embeds in turn, are defaults of
-// its own: they do not come along. It reports whether they are on the method, and whether all interfaces that bring it agree
-// on them.
+// nearest returns the lines that hold for a method: those on it in the declaration, or else those on it where an
+// embedded interface of the module declares it, or else those of the declaration on the embedded interfaces that bring
+// it, or else those on the type. Lines that an embedded interface has on itself, or on what it embeds in turn, are
+// defaults of its own: they do not come along. It reports whether they are on the method, and whether all interfaces
+// that bring it agree on them.
 func (d *declaration) nearest(m *method) (lines []*line, isOwn, agreed bool) {
 	var onMethod, onEmbedded []claim
 	for _, source := range m.sources {
