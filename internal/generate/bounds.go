@@ -66,17 +66,18 @@ func (w *lowering) requireBelow(b bound, op string, pl place) {
 func (w *lowering) requireOrder(a bound, op string, b bound) {
 	name := ""
 	switch {
-	case b.constant > math.MaxInt8 && !a.wide: // too large for some types
-		name = "int"
-	case b.constant > math.MaxInt8, (a.wide || b.wide) && !(a.isUnsigned() && b.isUnsigned()), !types.Identical(a.typ, b.typ) && b.constant < 0:
+	case b.constant > math.MaxInt8 && !a.wide:
+		name = "int" // types that are smaller may not have the constant
+	case b.constant > math.MaxInt8,
+		b.constant < 0 && !types.Identical(a.typ, b.typ),
+		(a.wide || b.wide) && (!a.isUnsigned() || !b.isUnsigned()):
 		name = "uint64"
 	}
-	other := w.as(name, b)
 	text := b.text
 	if b.constant >= 0 {
 		text = fmt.Sprint(b.constant)
 	}
-	w.require(fact{text: a.text + " " + op + " " + text}, w.as(name, a).Op(op).Add(other))
+	w.require(fact{text: a.text + " " + op + " " + text}, w.as(name, a).Op(op).Add(w.as(name, b)))
 }
 
 // slice returns the code of x[low:high].
@@ -89,30 +90,27 @@ func (w *lowering) slice(e *ast.SliceExpr) *jen.Statement {
 	if isPointer {
 		w.requireNotNil(pl)
 	}
-	low, high := bound{}, bound{constant: -1}
-	lowCode, highCode := jen.Empty(), jen.Empty()
+	low := bound{place: place{code: jen.Empty()}} // 0
 	if e.Low != nil {
 		low = w.bound(e.Low)
-		lowCode = low.code
 	}
-	if e.High != nil {
-		high = w.bound(e.High)
-		highCode = high.code
-		w.requireSlice(pl, low, high)
-	} else {
-		w.requireFrom(pl, low)
+	if e.High == nil {
+		w.requireWithin(pl, low)
+		return pl.operand().Index(low.code, jen.Empty())
 	}
-	return pl.operand().Index(lowCode, highCode)
+	high := w.bound(e.High)
+	w.requireSlice(pl, low, high)
+	return pl.operand().Index(low.code, high.code)
 }
 
-// requireFrom requires that a slice can begin at a bound.
-func (w *lowering) requireFrom(pl place, low bound) {
-	if low.constant >= 0 {
-		w.requireLen(pl, low.constant)
+// requireWithin requires that the only bound of a slice is in range.
+func (w *lowering) requireWithin(pl place, b bound) {
+	if b.constant >= 0 {
+		w.requireLen(pl, b.constant)
 		return
 	}
-	w.requireNotNegative(low)
-	w.requireBelow(low, "<=", pl)
+	w.requireNotNegative(b)
+	w.requireBelow(b, "<=", pl)
 }
 
 // requireSlice requires that both bounds of a slice are in range: low not negative, high not below it, and the length not
@@ -123,7 +121,7 @@ func (w *lowering) requireSlice(pl place, low, high bound) {
 	}
 	switch {
 	case low.constant == 0:
-		w.requireFrom(pl, high)
+		w.requireWithin(pl, high)
 	case low.constant > 0 && high.constant >= 0: // the type checker knows their order
 		w.requireLen(pl, high.constant)
 	case low.constant > 0:

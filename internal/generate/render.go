@@ -99,14 +99,6 @@ func (d *decorator) renderUnwrap(code *jen.File) {
 	)
 }
 
-// qualifier names packages as the file does.
-func (d *decorator) qualifier(pkg *types.Package) string {
-	if d.printer.isLocal(pkg) {
-		return ""
-	}
-	return d.imports.names[pkg.Path()]
-}
-
 // ifaceName is what the interface is called in the file.
 func (d *decorator) ifaceName() string {
 	if d.isElsewhere() {
