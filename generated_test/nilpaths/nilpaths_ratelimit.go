@@ -207,23 +207,20 @@ func (s *RateLimitedService) Calls(ctx context.Context, req *Request) error {
 // Indexes calls [Service.Indexes], at most once per 1h for each req.Parts[0], req.Parts[n], req.Names["x"].ID and
 // req.Pair[1] (token bucket).
 func (s *RateLimitedService) Indexes(req *Request, n uint8) error {
-	var part ratelimit.Arg
-	if req != nil && len(req.Parts) > 0 {
-		part = ratelimit.String(req.Parts[0])
-	}
-	var part2 ratelimit.Arg
-	if req != nil && int(n) < len(req.Parts) {
-		part2 = ratelimit.String(req.Parts[n])
-	}
-	var nameID ratelimit.Arg
+	var part, part2, nameID, pair ratelimit.Arg
 	if req != nil {
+		if len(req.Parts) > 0 {
+			part = ratelimit.String(req.Parts[0])
+		}
+		if int(n) < len(req.Parts) {
+			part2 = ratelimit.String(req.Parts[n])
+		}
 		if reqName := req.Names["x"]; reqName != nil {
 			nameID = ratelimit.String(reqName.ID)
 		}
-	}
-	var pair ratelimit.Arg
-	if req != nil && req.Pair != nil {
-		pair = ratelimit.String(req.Pair[1])
+		if req.Pair != nil {
+			pair = ratelimit.String(req.Pair[1])
+		}
 	}
 	if err := s.indexes.Allow(context.Background(), part, part2, nameID, pair); err != nil {
 		return err
@@ -294,13 +291,14 @@ func (s *RateLimitedService) Bounds(id string, n int, u int8) error {
 // Operators calls [Service.Operators], at most once per 1h for each req.Page / req.Size, 1 << req.Page and
 // [2]byte(data)[0] (token bucket).
 func (s *RateLimitedService) Operators(req *Request, data []byte) error {
-	var part ratelimit.Arg
-	if req != nil && req.Size != 0 {
-		part = ratelimit.Int(int64(req.Page / req.Size))
-	}
-	var part2 ratelimit.Arg
-	if req != nil && req.Page >= 0 {
-		part2 = ratelimit.Int(1 << req.Page)
+	var part, part2 ratelimit.Arg
+	if req != nil {
+		if req.Size != 0 {
+			part = ratelimit.Int(int64(req.Page / req.Size))
+		}
+		if req.Page >= 0 {
+			part2 = ratelimit.Int(1 << req.Page)
+		}
 	}
 	var part3 ratelimit.Arg
 	if len(data) >= 2 {
@@ -314,13 +312,14 @@ func (s *RateLimitedService) Operators(req *Request, data []byte) error {
 
 // Pointers calls [Service.Pointers], at most once per 1h for each (*req.Link).Host and req.Sign() (token bucket).
 func (s *RateLimitedService) Pointers(req *Request) error {
-	var linkHost ratelimit.Arg
-	if req != nil && req.Link != nil && *req.Link != nil {
-		linkHost = ratelimit.String((*req.Link).Host)
-	}
-	var sign ratelimit.Arg
-	if req != nil && req.Sign != nil {
-		sign = ratelimit.String(req.Sign())
+	var linkHost, sign ratelimit.Arg
+	if req != nil {
+		if req.Link != nil && *req.Link != nil {
+			linkHost = ratelimit.String((*req.Link).Host)
+		}
+		if req.Sign != nil {
+			sign = ratelimit.String(req.Sign())
+		}
 	}
 	if err := s.pointers.Allow(context.Background(), linkHost, sign); err != nil {
 		return err

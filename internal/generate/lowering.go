@@ -33,6 +33,11 @@ type step struct {
 	statements []jen.Code
 }
 
+// asksAs reports whether both steps ask the same. What they ask of a variable comes after the step that declares it.
+func (s step) asksAs(other step) bool {
+	return s.condition != nil && other.condition != nil && s.fact == other.fact
+}
+
 // place is an expression that may be written twice, and its text for [facts].
 type place struct {
 	code   *jen.Statement

@@ -47,16 +47,17 @@ func (q *question) add(constructor string, a ask, value *jen.Statement) {
 	}
 }
 
+// keyPart is a part of a key that may be missing.
+type keyPart struct {
+	variable jen.Code
+	steps    []step
+	set      jen.Code // the variable, after the steps
+}
+
 // addParts adds the parts of keys as arguments: a variable, which stays missing, where something may be nil. Neighbours
 // that need the same have it asked once.
 func (m *method) addParts(q *question, p *printer, taken scope) {
-	type group struct {
-		names  []jen.Code
-		steps  []step
-		asked  string // the text of the steps, "" if they declare variables
-		assign []jen.Code
-	}
-	var groups []group
+	var parts []keyPart
 	for _, a := range m.asks.of("key") {
 		w := m.lowering(a, p, taken)
 		arg := w.hole()
@@ -66,20 +67,53 @@ func (m *method) addParts(q *question, p *printer, taken scope) {
 		}
 		name := jen.Id(taken.pick(m.partNames(a)...))
 		w = m.lowering(a, p, taken) // whose variables have other names now
-		assign := jen.Add(name).Op("=").Add(w.hole())
+		set := jen.Add(name).Op("=").Add(w.hole())
 		q.args = append(q.args, name)
-		asked := textOf(w.steps)
-		if n := len(groups); n > 0 && asked != "" && groups[n-1].asked == asked {
-			groups[n-1].names = append(groups[n-1].names, name)
-			groups[n-1].assign = append(groups[n-1].assign, assign)
-			continue
+		parts = append(parts, keyPart{name, w.steps, set})
+	}
+	for len(parts) > 0 {
+		n, _ := shared(parts)
+		names := mapEach(n, func(i int) jen.Code { return parts[i].variable })
+		q.before = append(q.before, jen.Var().List(names...).Qual(runtimePath, "Arg"))
+		q.before = append(q.before, setParts(parts[:n])...)
+		parts = parts[n:]
+	}
+}
+
+// setParts returns the statements that set the variables of parts.
+func setParts(parts []keyPart) []jen.Code {
+	var statements []jen.Code
+	for len(parts) > 0 {
+		n, steps := shared(parts)
+		then := []jen.Code{parts[0].set}
+		if n > 1 {
+			inner := slices.Clone(parts[:n])
+			for i := range inner {
+				inner[i].steps = inner[i].steps[len(steps):]
+			}
+			then = setParts(inner)
 		}
-		groups = append(groups, group{[]jen.Code{name}, w.steps, asked, []jen.Code{assign}})
+		statements = append(statements, nested(steps, then...)...)
+		parts = parts[n:]
 	}
-	for _, g := range groups {
-		q.before = append(q.before, jen.Var().List(g.names...).Qual(runtimePath, "Arg"))
-		q.before = append(q.before, nested(g.steps, g.assign...)...)
+	return statements
+}
+
+// shared returns the steps that the first part begins with, and as many of those that follow it as possible, and how many
+// parts these are.
+func shared(parts []keyPart) (n int, steps []step) {
+	steps = parts[0].steps
+	for n = 1; n < len(parts); n++ {
+		same := 0
+		for same < min(len(steps), len(parts[n].steps)) && steps[same].asksAs(parts[n].steps[same]) {
+			same++
+		}
+		if same == 0 {
+			break
+		}
+		steps = steps[:same]
 	}
+	return n, steps
 }
 
 // partNames returns names for the variable of a part of a key. The way to the value tells those apart that have different
@@ -94,18 +128,6 @@ func (m *method) partNames(a ask) []string {
 		names = append(names, names[0]+"Part")
 	}
 	return names
-}
-
-// textOf tells steps that only ask apart. It is "" for others.
-func textOf(steps []step) string {
-	text := ""
-	for _, s := range steps {
-		if s.condition == nil {
-			return ""
-		}
-		text += fmt.Sprintln(s.fact)
-	}
-	return text
 }
 
 // hole returns the expression as what the runtime takes for a part of a key.
