@@ -112,7 +112,7 @@ func generateRandom(t *testing.T, dir string, parts, conditions map[string]bool)
 		i++
 	}
 	for _, text := range slices.Sorted(maps.Keys(conditions)) {
-		add(i, text, "skip={"+text+"}", "checkCondition")
+		add(i, text, "skip={"+text+"} refund={"+text+"}", "checkCondition") // one in the way of the other's variables
 		i++
 	}
 	source.WriteString("}\n")

@@ -25,6 +25,7 @@ type RateLimitedService struct {
 	calls     *ratelimit.Guard
 	indexes   *ratelimit.Guard
 	slices    *ratelimit.Guard
+	flags     *ratelimit.Guard
 	bounds    *ratelimit.Guard
 	operators *ratelimit.Guard
 	pointers  *ratelimit.Guard
@@ -74,6 +75,12 @@ func NewRateLimitedService(next Service, limiter *ratelimit.Limiter) *RateLimite
 			Key:   "{req.Parts[from:to][0]}:{id[:2]}:{id[from:]}",
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+		}),
+		flags: limiter.Guard("nilpaths.Service.Flags", ratelimit.Rule{
+			Key:     "{word(req.User.IsAdmin() || find(ctx).IsAdmin())}:{word(find(ctx).IsAdmin() || req.User.IsAdmin())}",
+			Name:    "1h",
+			Limit:   ratelimit.Limit{Count: 3, Period: time.Hour},
+			CostArg: true,
 		}),
 		bounds: limiter.Guard("nilpaths.Service.Bounds", ratelimit.Rule{
 			Key:   "{id[1:n]}:{id[n:4]}:{id[u:n]}:{id[u:200]}:{id[0] + id[2]}",
@@ -249,6 +256,71 @@ func (s *RateLimitedService) Slices(req *Request, id string, from, to int) error
 		return err
 	}
 	return s.next.Slices(req, id, from, to)
+}
+
+// Flags calls [Service.Flags], at most 3 units per 1h for each word(req.User.IsAdmin() || find(ctx).IsAdmin()) and
+// word(find(ctx).IsAdmin() || req.User.IsAdmin()), size(find(ctx).IsAdmin() || req.User.IsAdmin()) a call, unless
+// word(find(ctx).Admin || req.User.Admin) == "x", given back if word(find(ctx).Admin || req.User.Admin) == "x" ||
+// word(req.User.Boss().Admin || find(ctx).Admin) == "y" (token bucket).
+func (s *RateLimitedService) Flags(ctx context.Context, req *Request) error {
+	ok := req != nil && req.User != nil && req.User.IsAdmin()
+	if !ok {
+		if user := find(ctx); user != nil {
+			ok = user.IsAdmin()
+		}
+	}
+	var ok2 bool
+	if user := find(ctx); user != nil {
+		ok2 = user.IsAdmin()
+	}
+	ok2 = ok2 || req != nil && req.User != nil && req.User.IsAdmin()
+	var ok3 bool
+	if user := find(ctx); user != nil {
+		ok3 = user.IsAdmin()
+	}
+	ok3 = ok3 || req != nil && req.User != nil && req.User.IsAdmin()
+	var ok4 bool
+	if user := find(ctx); user != nil {
+		ok4 = user.Admin
+	}
+	ok4 = ok4 || req != nil && req.User != nil && req.User.Admin
+	skip := word(ok4) == "x"
+	call, err := s.flags.Begin(
+		ctx,
+		ratelimit.String(word(ok)),
+		ratelimit.String(word(ok2)),
+		ratelimit.Cost("1h", int64(size(ok3))),
+		ratelimit.SkipIf("1h", skip),
+	)
+	if err != nil {
+		return err
+	}
+	defer call.End()
+	err = s.next.Flags(ctx, req)
+	var ok5 bool
+	if user := find(ctx); user != nil {
+		ok5 = user.Admin
+	}
+	ok5 = ok5 || req != nil && req.User != nil && req.User.Admin
+	refund := word(ok5) == "x"
+	if !refund {
+		var ok6 bool
+		if req != nil && req.User != nil {
+			if boss := req.User.Boss(); boss != nil {
+				ok6 = boss.Admin
+			}
+		}
+		if !ok6 {
+			if user := find(ctx); user != nil {
+				ok6 = user.Admin
+			}
+		}
+		refund = word(ok6) == "y"
+	}
+	if refund {
+		call.Refund("1h")
+	}
+	return err
 }
 
 // Bounds calls [Service.Bounds], at most once per 1h for each id[1:n], id[n:4], id[u:n], id[u:200] and id[0] + id[2],

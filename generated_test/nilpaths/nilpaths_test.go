@@ -24,6 +24,7 @@ func (s *service) Embedded(Request) error                         { return nil }
 func (s *service) Calls(context.Context, *Request) error          { return nil }
 func (s *service) Indexes(*Request, uint8) error                  { return nil }
 func (s *service) Slices(*Request, string, int, int) error        { return nil }
+func (s *service) Flags(context.Context, *Request) error          { return nil }
 func (s *service) Bounds(string, int, int8) error                 { return nil }
 func (s *service) Operators(*Request, []byte) error               { return nil }
 func (s *service) Pointers(*Request) error                        { return nil }
@@ -76,6 +77,8 @@ func TestKeys(t *testing.T) {
 		{func() error { return s.Slices(&Request{Parts: []string{"a"}}, "i", 0, 1) }, "no id[:2]"},
 		{func() error { return s.Slices(&Request{Parts: []string{"a", "b", "c"}}, "id", 2, 3) }, "no id[from:]"}, // empty
 		{func() error { return s.Slices(&Request{Parts: []string{"a", "b"}}, "id", 1, 2) }, "b:id:d"},
+		{func() error { return s.Flags(t.Context(), &Request{User: &User{Admin: true}}) }, "yes:yes"},
+		{func() error { return s.Flags(t.Context(), nil) }, "no:no"},
 		{func() error { return s.Bounds("abcd", -1, 0) }, "no id[1:n]"},
 		{func() error { return s.Bounds("abcd", 0, 0) }, "no id[1:n]"},
 		{func() error { return s.Bounds("abcd", 5, 0) }, "no id[1:n]"},

@@ -18,21 +18,21 @@ func (w *lowering) declare(name string, e ast.Expr) []jen.Code {
 		}
 		return []jen.Code{jen.Id(name).Op(":=").Add(code)}
 	}
+	if !w.isLogical(e) {
+		inner := w.fork()
+		if code := inner.bool(e); alwaysPass(inner.steps) {
+			return w.nest(inner.steps, jen.Id(name).Op(":=").Add(code))
+		}
+	}
 	if t := w.typ(e); !w.isConverted(e) && !isUntyped(t) && !types.Identical(t, types.Typ[types.Bool]) {
 		return append([]jen.Code{jen.Var().Id(name).Add(w.p.typ(t))}, w.assign(name, e, false)...)
 	}
-	if left, ok := w.first(e); ok {
-		return append([]jen.Code{jen.Id(name).Op(":=").Add(left.code())}, w.assignRest(name, e, false)...)
+	if binary, ok := ast.Unparen(e).(*ast.BinaryExpr); ok && binary.Op == token.LOR && w.isLogical(e) {
+		statements := w.declare(name, binary.X)
+		w.taken.include(w.declared)
+		return append(statements, w.assignRest(name, e, false)...)
 	}
 	return append([]jen.Code{jen.Var().Id(name).Add(w.p.predeclared("bool"))}, w.assign(name, e, false)...)
-}
-
-// first returns the left side of an || if that needs no variables.
-func (w *lowering) first(e ast.Expr) (condition, bool) {
-	if binary, ok := ast.Unparen(e).(*ast.BinaryExpr); ok && binary.Op == token.LOR && w.isLogical(e) {
-		return w.test(binary.X, false)
-	}
-	return condition{}, false
 }
 
 // assign returns statements that set a variable, which is false before, to true if the expression is true, or if negated
@@ -40,12 +40,12 @@ func (w *lowering) first(e ast.Expr) (condition, bool) {
 func (w *lowering) assign(name string, e ast.Expr, negated bool, before ...step) []jen.Code {
 	set := func(code *jen.Statement) jen.Code { return jen.Id(name).Op("=").Add(code) }
 	if c, ok := w.test(e, negated); ok {
-		return nested(before, set(c.code()))
+		return w.nest(before, set(c.code()))
 	}
 	if !w.isLogical(e) {
 		inner := w.fork()
 		code := inner.bool(e)
-		return nested(slices.Concat(before, inner.steps), set(w.part(e, code, negated).code))
+		return w.nest(slices.Concat(before, inner.steps), set(w.part(e, code, negated).code))
 	}
 	if not, ok := ast.Unparen(e).(*ast.UnaryExpr); ok {
 		return w.assign(name, not.X, !negated, before...)
@@ -56,7 +56,9 @@ func (w *lowering) assign(name string, e ast.Expr, negated bool, before ...step)
 		right := w.after(binary.X, !negated)
 		return right.assign(name, binary.Y, negated, append(slices.Clone(before), step{condition: left.within(token.LAND)})...)
 	}
-	return nested(before, append(w.assign(name, binary.X, negated), w.assignRest(name, binary, negated)...)...)
+	statements := w.assign(name, binary.X, negated)
+	w.taken.include(w.declared)
+	return w.nest(before, append(statements, w.assignRest(name, binary, negated)...)...)
 }
 
 // assignRest returns the statements for the right side of && or ||, where the variable holds the left one.
@@ -77,6 +79,27 @@ func (w *lowering) assignRest(name string, e ast.Expr, negated bool) []jen.Code 
 	statements := right.assign(name, binary.Y, negated)
 	reset := jen.Id(name).Op("=").Add(w.p.predeclared("false"))
 	return []jen.Code{jen.If(jen.Id(name)).Block(append([]jen.Code{reset}, statements...)...)}
+}
+
+// nest returns the steps with what is to be done after all of them.
+func (w *lowering) nest(steps []step, then ...jen.Code) []jen.Code {
+	w.note(steps)
+	return nested(steps, then...)
+}
+
+// note notes the variables that steps declare for a whole block, and not for an if that asks about them.
+func (w *lowering) note(steps []step) {
+	for i, s := range steps {
+		isAsked := i+1 < len(steps) && steps[i+1].condition != nil
+		if s.variable != "" && (s.statements != nil || !isAsked) {
+			w.declared.add(s.variable)
+		}
+	}
+}
+
+// alwaysPass reports whether steps ask for nothing.
+func alwaysPass(steps []step) bool {
+	return !slices.ContainsFunc(steps, func(s step) bool { return s.condition != nil })
 }
 
 // nested returns the steps with what is to be done after all of them.

@@ -62,7 +62,7 @@ func (w *lowering) logical(e ast.Expr) *jen.Statement {
 		return c.code()
 	}
 	name := w.taken.pick("ok")
-	w.steps = append(w.steps, step{statements: w.declare(name, e)})
+	w.steps = append(w.steps, step{variable: name, statements: w.declare(name, e)})
 	return jen.Id(name)
 }
 

@@ -20,17 +20,18 @@ type lowering struct {
 	taken     scope    // names of variables that steps must not hide
 	steps     []step
 	known     facts
-	serial    *int // how many variables there were, so that no two of them share facts
+	declared  scope // variables of blocks, which those of the method's other expressions must not be called like
+	serial    *int  // how many variables there were, so that no two of them share facts
 }
 
 // step is what comes before an expression: a condition without which it has no value, a variable that holds what is
-// needed twice, or statements that set one.
+// needed twice, by its value or by statements.
 type step struct {
 	condition  *jen.Statement
 	fact       fact // of the condition
 	variable   string
 	value      *jen.Statement // of the variable
-	statements []jen.Code
+	statements []jen.Code     // that declare it
 }
 
 // asksAs reports whether both steps ask the same. What they ask of a variable comes after the step that declares it.

@@ -3,6 +3,7 @@ package generate
 import (
 	"go/token"
 	"go/types"
+	"maps"
 	"strconv"
 	"strings"
 	"unicode"
@@ -28,6 +29,9 @@ func (s scope) add(names ...string) {
 		s[name] = true
 	}
 }
+
+// include takes the names of another scope.
+func (s scope) include(other scope) { maps.Copy(s, other) }
 
 // free reports whether name is a Go identifier that is not taken.
 func (s scope) free(name string) bool { return token.IsIdentifier(name) && name != "_" && !s[name] }

@@ -18,7 +18,7 @@ type question struct {
 // lowering returns a lowering of one of the method's expressions. Its variables are called like none of the taken names.
 // What the context comes from is never nil: every call needs it.
 func (m *method) lowering(a ask, p *printer, taken scope) *lowering {
-	w := &lowering{expression: a.expression, m: m, p: p, taken: union(taken), known: newFacts(), serial: new(int)}
+	w := &lowering{expression: a.expression, m: m, p: p, taken: union(taken), known: newFacts(), declared: scope{}, serial: new(int)}
 	if a.attr == "skip" {
 		w.condition = a.node
 	}
@@ -61,13 +61,17 @@ func (m *method) addParts(q *question, p *printer, taken scope) {
 	for _, a := range m.asks.of("key") {
 		w := m.lowering(a, p, taken)
 		arg := w.hole()
-		if len(w.steps) == 0 {
+		if alwaysPass(w.steps) {
+			q.before = append(q.before, w.nest(w.steps)...)
+			taken.include(w.declared)
 			q.args = append(q.args, arg)
 			continue
 		}
 		name := jen.Id(taken.pick(m.partNames(a)...))
 		w = m.lowering(a, p, taken) // whose variables have other names now
 		set := jen.Add(name).Op("=").Add(w.hole())
+		w.note(w.steps)
+		taken.include(w.declared)
 		q.args = append(q.args, name)
 		parts = append(parts, keyPart{name, w.steps, set})
 	}
@@ -175,18 +179,22 @@ func (w *lowering) convert(name string, e ast.Expr) *jen.Statement {
 func (m *method) cost(q *question, a ask, p *printer, taken scope) *jen.Statement {
 	w := m.lowering(a, p, taken)
 	value := w.units()
-	if len(w.steps) == 0 && (len(a.limits) == 1 || w.info.Types[w.node].Value != nil) { // a constant may be untyped
+	if alwaysPass(w.steps) && (len(a.limits) == 1 || w.info.Types[w.node].Value != nil) { // a constant may be untyped
+		q.before = append(q.before, w.nest(w.steps)...)
+		taken.include(w.declared)
 		return value
 	}
 	name := taken.pick("cost")
 	w = m.lowering(a, p, taken)
 	value = w.units()
-	if len(w.steps) == 0 {
-		q.before = append(q.before, jen.Id(name).Op(":=").Add(value))
+	if alwaysPass(w.steps) {
+		q.before = append(q.before, w.nest(w.steps, jen.Id(name).Op(":=").Add(value))...)
+		taken.include(w.declared)
 		return jen.Id(name)
 	}
 	q.before = append(q.before, jen.Id(name).Op(":=").Add(p.predeclared("int64")).Call(jen.Lit(1)))
-	q.before = append(q.before, nested(w.steps, jen.Id(name).Op("=").Add(value))...)
+	q.before = append(q.before, w.nest(w.steps, jen.Id(name).Op("=").Add(value))...)
+	taken.include(w.declared)
 	return jen.Id(name)
 }
 
@@ -210,6 +218,7 @@ func (m *method) skip(q *question, a ask, p *printer, taken scope) *jen.Statemen
 	name := taken.pick("skip")
 	w = m.lowering(a, p, taken)
 	q.before = append(q.before, w.declare(name, w.node)...)
+	taken.include(w.declared)
 	return jen.Id(name)
 }
 
@@ -233,12 +242,14 @@ func (m *method) refunds(p *printer, taken scope) []jen.Code {
 		}
 		if !w.isLogical(w.node) {
 			condition := w.bool(w.node)
-			statements = append(statements, nested(append(w.steps, step{condition: condition}), back...)...)
+			statements = append(statements, w.nest(append(w.steps, step{condition: condition}), back...)...)
+			taken.include(w.declared)
 			continue
 		}
 		name := taken.pick("refund")
 		w = m.lowering(a, p, taken)
 		statements = append(statements, w.declare(name, w.node)...)
+		taken.include(w.declared)
 		statements = append(statements, jen.If(jen.Id(name)).Block(back...))
 	}
 	return statements
