@@ -78,7 +78,7 @@ type Service interface {
 	Slices(req *Request, id string, from, to int) error
 	// Flags need variables in several expressions, which must not be called the same.
 	//
-	//ratelimit:key={word(req.User.IsAdmin() || find(ctx).IsAdmin())}:{word(find(ctx).IsAdmin() || req.User.IsAdmin())} cost={size(find(ctx).IsAdmin() || req.User.IsAdmin())} skip={word(find(ctx).Admin || req.User.Admin) == "x"} refund={word(find(ctx).Admin || req.User.Admin) == "x" || word(req.User.Boss().Admin || find(ctx).Admin) == "y"} count=3 time=1h
+	//ratelimit:key=flags:{word(req.User.IsAdmin() || find(ctx).IsAdmin())}:{word(find(ctx).IsAdmin() || req.User.IsAdmin())} cost={size(find(ctx).IsAdmin() || req.User.IsAdmin())} skip={word(find(ctx).Admin || req.User.Admin) == "x"} refund={word(find(ctx).Admin || req.User.Admin) == "x" || word(req.User.Boss().Admin || find(ctx).Admin) == "y"} count=3 time=1h
 	Flags(ctx context.Context, req *Request) error
 	// Bounds are asked for once each, whatever asks for them.
 	//

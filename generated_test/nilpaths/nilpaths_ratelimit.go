@@ -77,7 +77,7 @@ func NewRateLimitedService(next Service, limiter *ratelimit.Limiter) *RateLimite
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 		}),
 		flags: limiter.Guard("nilpaths.Service.Flags", ratelimit.Rule{
-			Key:     "{word(req.User.IsAdmin() || find(ctx).IsAdmin())}:{word(find(ctx).IsAdmin() || req.User.IsAdmin())}",
+			Key:     "flags:{word(req.User.IsAdmin() || find(ctx).IsAdmin())}:{word(find(ctx).IsAdmin() || req.User.IsAdmin())}",
 			Name:    "1h",
 			Limit:   ratelimit.Limit{Count: 3, Period: time.Hour},
 			CostArg: true,

@@ -77,8 +77,8 @@ func TestKeys(t *testing.T) {
 		{func() error { return s.Slices(&Request{Parts: []string{"a"}}, "i", 0, 1) }, "no id[:2]"},
 		{func() error { return s.Slices(&Request{Parts: []string{"a", "b", "c"}}, "id", 2, 3) }, "no id[from:]"}, // empty
 		{func() error { return s.Slices(&Request{Parts: []string{"a", "b"}}, "id", 1, 2) }, "b:id:d"},
-		{func() error { return s.Flags(t.Context(), &Request{User: &User{Admin: true}}) }, "yes:yes"},
-		{func() error { return s.Flags(t.Context(), nil) }, "no:no"},
+		{func() error { return s.Flags(t.Context(), &Request{User: &User{Admin: true}}) }, "flags:yes:yes"},
+		{func() error { return s.Flags(t.Context(), nil) }, "flags:no:no"},
 		{func() error { return s.Bounds("abcd", -1, 0) }, "no id[1:n]"},
 		{func() error { return s.Bounds("abcd", 0, 0) }, "no id[1:n]"},
 		{func() error { return s.Bounds("abcd", 5, 0) }, "no id[1:n]"},
