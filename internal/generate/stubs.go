@@ -1,8 +1,8 @@
 package generate
 
-// stubs are what generated files use of the packages that every one of them may import, for [parse.Package.Verify]: the user's
-// package need not depend on any of them yet. Parameters of the runtime whose types are of other packages still, such as
-// [fmt.Stringer], have the type literals here.
+// stubs are what generated files use of the packages that every one of them may import, for [parse.Package.Verify]: the
+// user's package need not depend on any of them yet. Parameters of the runtime whose types are of other packages still,
+// such as [fmt.Stringer], have the type literals here.
 var stubs = map[string]string{
 	runtimePath: `package ratelimit
 
