@@ -20,6 +20,8 @@ type fake struct {
 	mu   sync.Mutex
 	sent []string // the keys, in the order of the commands
 	do   func(ctx context.Context, key string) error
+
+	replies map[string][]any // by key, the next ones
 }
 
 // serve has do answer from now on; nil allows everything.
@@ -48,13 +50,17 @@ func (f *fake) Process(ctx context.Context, cmd redis.Cmder) error {
 	f.mu.Lock()
 	f.sent = append(f.sent, key)
 	do := f.do
+	var reply any = []any{int64(0), int64(4), int64(1), int64(1)}
+	if next := f.replies[key]; len(next) > 0 {
+		reply, f.replies[key] = next[0], next[1:]
+	}
 	f.mu.Unlock()
 	var err error
 	if do != nil {
 		err = do(ctx, key)
 	}
 	if script, ok := cmd.(interface{ SetVal(any) }); ok {
-		script.SetVal([]any{int64(0), int64(4), int64(1), int64(1)})
+		script.SetVal(reply)
 	}
 	return err
 }
