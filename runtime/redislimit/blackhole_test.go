@@ -1,6 +1,8 @@
 package redislimit_test
 
 import (
+	"context"
+	"errors"
 	"net"
 	"runtime"
 	"slices"
@@ -113,5 +115,41 @@ func TestBlackHole(t *testing.T) {
 			t.Errorf("%d goroutines have become %d", before, runtime.NumGoroutine())
 			break
 		}
+	}
+}
+
+// S15: whatever a client does to find its server, it does not hold up the call.
+func TestBlackHoleOfEachTopology(t *testing.T) {
+	var came atomic.Int64
+	addrs := []string{blackHole(t, &came), blackHole(t, &came)}
+	const timeout = 300 * time.Millisecond // of the client, so that the test is short
+	clients := map[string]redis.UniversalClient{
+		"single":   redis.NewClient(&redis.Options{Addr: addrs[0], ReadTimeout: timeout}),
+		"sentinel": redis.NewFailoverClient(&redis.FailoverOptions{MasterName: "m", SentinelAddrs: addrs, ReadTimeout: timeout}),
+		"cluster":  redis.NewClusterClient(&redis.ClusterOptions{Addrs: addrs, ReadTimeout: timeout}),
+		"ring":     redis.NewRing(&redis.RingOptions{Addrs: map[string]string{"one": addrs[0], "two": addrs[1]}, ReadTimeout: timeout}),
+	}
+	for name, client := range clients {
+		t.Run(name, func(t *testing.T) {
+			defer func() { _ = client.Close() }()
+			for _, test := range []struct{ deadline, most time.Duration }{
+				{25 * time.Millisecond, 25 * time.Millisecond},
+				{time.Hour, 100 * time.Millisecond}, // which is the budget
+			} {
+				late := lateness(200 * time.Millisecond)
+				ctx, cancel := context.WithTimeout(t.Context(), test.deadline)
+				defer cancel()
+				took, err := takeOne(ctx, redislimit.New(client), "a")
+				if most := test.most + 20*time.Millisecond + <-late; took < test.most || took > most {
+					t.Errorf("a deadline of %v: took %v: want %v to %v", test.deadline, took, test.most, most)
+				}
+				if own := errors.Is(err, context.DeadlineExceeded); kindOf(err) != redislimit.KindTimeout || own != (test.deadline < time.Second) {
+					t.Errorf("a deadline of %v: error %v", test.deadline, err)
+				}
+			}
+		})
+	}
+	if came.Load() == 0 {
+		t.Error("nobody has asked: the test shows nothing")
 	}
 }

@@ -41,12 +41,11 @@ func (f *fake) count() int {
 }
 
 func (f *fake) Process(ctx context.Context, cmd redis.Cmder) error {
-	name, key := cmd.Name(), ""
-	if name == "del" {
-		key = cmd.Args()[1].(string)
-	} else {
-		key = cmd.Args()[3].(string)
+	at := 3 // of a script
+	if cmd.Name() == "del" {
+		at = 1
 	}
+	key := cmd.Args()[at].(string)
 	f.mu.Lock()
 	f.sent = append(f.sent, key)
 	do := f.do

@@ -96,7 +96,7 @@ func TestCallsEndInTime(t *testing.T) {
 						t.Errorf("kind %q: want %q", kind, test.kind)
 					}
 					for _, ended := range []error{context.Canceled, context.DeadlineExceeded} {
-						if got := errors.Is(err, ended); got != (ended == test.is) {
+						if got := errors.Is(err, ended); got != (test.is != nil && errors.Is(test.is, ended)) {
 							t.Errorf("whether it is %v: %v", ended, got)
 						}
 					}

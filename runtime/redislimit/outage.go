@@ -19,8 +19,8 @@ type Outage struct {
 // A server is taken off after five failures in a row. From then on calls get an [Error] of [KindOutage] at once. After half
 // a second to a second, which each process draws for itself, one call tries whether it is back, and if not, another one as
 // long after that. Failures are those of the kinds timeout, connection, loading, readonly, clusterdown, busy, memory,
-// forbidden and clock; a deadline of the
-// caller that is shorter than [Timeout] is none, unless the server answers nobody until that has passed.
+// forbidden and clock. The end of a caller's context before [Timeout] is none, unless the server answers nobody until that
+// has passed.
 //
 // In a Cluster or Ring each server is watched by itself. One that leaves it while it is off the path is never reported as
 // back.

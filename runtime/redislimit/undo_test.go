@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -194,24 +195,36 @@ func TestUndoIsNotWaitedForForEver(t *testing.T) {
 		errs     []string
 	}{
 		{name: "a refusal", refuses: true, undo: 50 * ms, takes: 50 * ms},
-		{name: "a refusal, and the first server hangs", refuses: true, undo: 500 * ms, takes: 100 * ms,
-			errs: []string{"undo " + a + " " + late}},
-		{name: "a refusal, and the first server never answers", refuses: true, undo: time.Hour, takes: 100 * ms,
-			errs: []string{"undo " + a + " " + late}},
-		{name: "the second server hangs", undo: 5 * ms, takes: 105 * ms,
-			errs: []string{"take " + b + " " + noAnswer}},
-		{name: "both servers hang", undo: 500 * ms, takes: 110 * ms,
-			errs: []string{"take " + b + " " + noAnswer, "undo " + a + " " + late}},
-		{name: "a deadline", deadline: 25 * ms, undo: 5 * ms, takes: 30 * ms,
-			errs: []string{"take " + b + " context deadline exceeded"}},
-		{name: "a deadline, and both servers hang", deadline: 25 * ms, undo: 500 * ms, takes: 35 * ms,
-			errs: []string{"take " + b + " context deadline exceeded", "undo " + a + " context deadline exceeded, and it goes on for up to 1s"}},
+		{
+			name: "a refusal, and the first server hangs", refuses: true, undo: 500 * ms, takes: 100 * ms,
+			errs: []string{"undo " + a + " " + late},
+		},
+		{
+			name: "a refusal, and the first server never answers", refuses: true, undo: time.Hour, takes: 100 * ms,
+			errs: []string{"undo " + a + " " + late},
+		},
+		{
+			name: "the second server hangs", undo: 5 * ms, takes: 105 * ms,
+			errs: []string{"take " + b + " " + noAnswer},
+		},
+		{
+			name: "both servers hang", undo: 500 * ms, takes: 110 * ms,
+			errs: []string{"take " + b + " " + noAnswer, "undo " + a + " " + late},
+		},
+		{
+			name: "a deadline", deadline: 25 * ms, undo: 5 * ms, takes: 30 * ms,
+			errs: []string{"take " + b + " context deadline exceeded"},
+		},
+		{
+			name: "a deadline, and both servers hang", deadline: 25 * ms, undo: 500 * ms, takes: 35 * ms,
+			errs: []string{"take " + b + " context deadline exceeded", "undo " + a + " context deadline exceeded, and it goes on for up to 1s"},
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			inFakeTime(t, func(t *testing.T) {
 				of := map[string]int{}
-				undone := 0
+				var undone atomic.Int64
 				client := &fake{replies: map[string][]any{a: {[]any{int64(0), int64(4), int64(1), int64(1)}, int64(0)}}}
 				if test.refuses {
 					client.replies[b] = []any{[]any{int64(5), int64(0), int64(5), int64(1)}}
@@ -227,7 +240,7 @@ func TestUndoIsNotWaitedForForEver(t *testing.T) {
 						return hang(ctx, key)
 					case key == a && n == 2:
 						time.Sleep(test.undo)
-						undone++
+						undone.Add(1)
 					}
 					return nil
 				})
@@ -255,8 +268,8 @@ func TestUndoIsNotWaitedForForEver(t *testing.T) {
 					t.Errorf("error %v: want one of the deadline", err)
 				}
 				time.Sleep(2 * time.Hour)
-				if undone != 1 {
-					t.Errorf("undone %d times", undone)
+				if n := undone.Load(); n != 1 {
+					t.Errorf("undone %d times", n)
 				}
 			})
 		})
@@ -265,7 +278,7 @@ func TestUndoIsNotWaitedForForEver(t *testing.T) {
 
 // all returns the errors that are joined in one.
 func all(err error) []error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // an error that joins is looked for, not what it joins
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		return joined.Unwrap()
 	}
 	if err == nil {
