@@ -46,7 +46,7 @@ func (f *folder) scanFile(path string) {
 		f.isBroken = true
 		return
 	}
-	if isGenerated(path, src) {
+	if IsOutput(path, src) {
 		f.hasOutput = true
 		return
 	}

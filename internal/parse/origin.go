@@ -21,21 +21,12 @@ func HeaderFor(origin string) string {
 	return Header + "\n" + originPrefix + origin + ".\n"
 }
 
-// SourceOf returns the path of the source file whose decorators are in the file at path, and whether path is such a file's.
-func SourceOf(path string) (string, bool) {
-	if base, ok := strings.CutSuffix(path, "_ratelimit_test.go"); ok {
-		return base + "_test.go", true
-	}
-	base, ok := strings.CutSuffix(path, "_ratelimit.go")
-	return base + ".go", ok
-}
-
 // originOf returns the path that [HeaderFor] has written.
 func originOf(src []byte) string {
 	_, rest, _ := bytes.Cut(src, []byte(Header))
 	line, _, _ := bytes.Cut(bytes.TrimLeft(rest, "\r\n"), []byte("\n"))
 	origin, ok := strings.CutPrefix(strings.TrimSpace(string(line)), originPrefix)
-	if !ok || !HasHeader(src) {
+	if !ok || !hasHeader(src) {
 		return ""
 	}
 	return strings.TrimSuffix(origin, ".")
@@ -55,12 +46,12 @@ func outputsIn(dir string) []generatedFile { return outputsAmong(dir, goFilesIn(
 func outputsAmong(dir string, names []string) []generatedFile {
 	var outputs []generatedFile
 	for _, name := range names {
-		source, ok := SourceOf(name)
+		source, ok := SourcePath(name)
 		if !ok {
 			continue
 		}
 		path := filepath.Join(dir, name)
-		if src, err := os.ReadFile(path); err == nil && isGenerated(path, src) {
+		if src, err := os.ReadFile(path); err == nil && IsOutput(path, src) {
 			outputs = append(outputs, generatedFile{dir, source, originOf(src)})
 		}
 	}
@@ -123,7 +114,7 @@ func (l *listing) keeps(path, origin string) bool {
 	case in.sources[origin]:
 		return false
 	}
-	name, _ := SourceOf(filepath.Base(path))
+	name, _ := SourcePath(filepath.Base(path))
 	if dir, known := l.sourceDir(in.dir, origin); known {
 		return exists(filepath.Join(dir, name))
 	}

@@ -1,14 +1,22 @@
 package redislimit
 
 import (
+	"context"
+	"time"
+
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ratelimitgen/ratelimitgen/lua"
 )
 
-// NewWithPrelude returns a Store whose scripts begin with a text of the test's.
+// NewPatient returns a Store for tests that are not about time: the machine may be busy with others.
+func NewPatient(client redis.UniversalClient, opts ...Option) *Store {
+	return New(client, append([]Option{Timeout(10 * time.Second)}, opts...)...)
+}
+
+// NewWithPrelude returns a patient a Store whose scripts begin with a text of the test's.
 func NewWithPrelude(client redis.UniversalClient, prelude string) *Store {
-	s := New(client)
+	s := NewPatient(client)
 	s.scripts = &scripts{
 		take:   newScript(prelude + lua.Take),
 		peek:   newScript(prelude + lua.Peek),
@@ -17,3 +25,16 @@ func NewWithPrelude(client redis.UniversalClient, prelude string) *Store {
 	}
 	return s
 }
+
+// Client is what a Store needs of a client.
+type Client = processor
+
+// NewOn returns a Store on a client of the test's. Where there are several servers, route returns the one of a key.
+func NewOn(client Client, route func(ctx context.Context, key string) (string, error), opts ...Option) *Store {
+	s := New(nil, opts...)
+	s.sender.client, s.sender.route = client, route
+	return s
+}
+
+// TryAgainMost is how long a script is sent again whose keys are on the move.
+const TryAgainMost = tryAgainMost
