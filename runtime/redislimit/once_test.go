@@ -2,6 +2,7 @@ package redislimit_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -77,5 +78,41 @@ func TestLostReplyIsChargedOnce(t *testing.T) {
 				t.Errorf("%d remain: want %d", results[0].Remaining, test.left)
 			}
 		})
+	}
+}
+
+// A reply that is lost charges once, with each algorithm, again and again.
+func TestThousandLostReplies(t *testing.T) {
+	lost := 1000
+	if testing.Short() {
+		lost = 50
+	}
+	proxy := redistest.NewProxy(t, redistest.Start(t).Addr())
+	client := redis.NewClient(&redis.Options{Addr: proxy.Addr()})
+	defer func() { _ = client.Close() }()
+	store, results := redislimit.New(client), make([]ratelimit.Result, 1)
+	for _, limit := range ofEach(2000, 366*24*time.Hour) { // a unit comes back after four hours at the earliest
+		c := ratelimit.Charge{Key: []byte("a"), Name: "366d", Limit: limit, Cost: 1, Holder: "first"}
+		take(t, store, []ratelimit.Charge{c})
+		before := proxy.Lost()
+		for i := range lost {
+			if limit.Algorithm == ratelimit.Concurrency {
+				c.Holder = fmt.Sprint(i)
+			}
+			proxy.Lose("evalsha")
+			if err := store.Take(t.Context(), []ratelimit.Charge{c}, results); kindOf(err) != redislimit.KindConnection {
+				t.Fatalf("%v: call %d: error %v: want a connection that broke", limit.Algorithm, i, err)
+			}
+			proxy.Forward()
+			if err := store.Peek(t.Context(), []ratelimit.Charge{c}, results); err != nil {
+				t.Fatal(err)
+			}
+			if want := limit.Count - int64(i) - 2; results[0].Remaining != want {
+				t.Fatalf("%v: after %d lost replies %d remain: want %d", limit.Algorithm, i+1, results[0].Remaining, want)
+			}
+		}
+		if n := proxy.Lost() - before; n != int64(lost) {
+			t.Errorf("%v: %d replies were lost: want %d", limit.Algorithm, n, lost)
+		}
 	}
 }
