@@ -26,6 +26,21 @@ const (
 	attemptsAtTime = 3
 )
 
+// intime measures until nothing is late, three times at most.
+func intime(t *testing.T, measure func() error) {
+	t.Helper()
+	for attempt := 1; ; attempt++ {
+		err := measure()
+		switch {
+		case err == nil || t.Failed():
+			return
+		case attempt == attemptsAtTime:
+			t.Fatal(err)
+		}
+		t.Logf("attempt %d: %v", attempt, err)
+	}
+}
+
 // called is a call and what came of it.
 type called struct {
 	n    int // which call it was, from 0 on
