@@ -52,7 +52,9 @@ func (n *Nodes) Options() *redis.ClusterOptions {
 	return options
 }
 
-// Move moves a slot with all its keys from one master to another, key by key, while clients go on.
+// Move moves a slot with all its keys from one master to another, key by key, while clients go on. All slots are to be moved
+// to the same master, or the others would first have to hear of it: until then two of them could each say that the other
+// has a slot.
 func (n *Nodes) Move(ctx context.Context, slot int, from, to *Instance) error {
 	source, target := redis.NewClient(from.Options()), redis.NewClient(to.Options())
 	defer func() { _, _ = source.Close(), target.Close() }()
@@ -84,8 +86,11 @@ func (n *Nodes) Move(ctx context.Context, slot int, from, to *Instance) error {
 			}
 		}
 	}
-	for _, node := range []*redis.Client{target, source} { // in this order, lest nobody has the slot for a moment
-		if err := node.Do(ctx, "cluster", "setslot", slot, "node", ids[1]).Err(); err != nil {
+	for _, i := range append([]*Instance{to, from}, n.Masters...) { // in this order, lest nobody has the slot for a moment
+		node := redis.NewClient(i.Options())
+		err := node.Do(ctx, "cluster", "setslot", slot, "node", ids[1]).Err()
+		_ = node.Close()
+		if err != nil {
 			return err
 		}
 	}
