@@ -155,14 +155,6 @@ func asked(calls []called) (asked, not []called) {
 	return asked, not
 }
 
-// kindOf returns the kind of a Store's error, "" if it is none.
-func kindOf(err error) redislimit.Kind {
-	if e, ok := errors.AsType[*redislimit.Error](err); ok {
-		return e.Kind
-	}
-	return ""
-}
-
 // onlyKinds checks that calls were answered, or failed by errors of these kinds, which are no refusals. It returns how
 // many there were of each.
 func onlyKinds(t *testing.T, calls []called, kinds ...redislimit.Kind) map[redislimit.Kind]int {
