@@ -72,6 +72,18 @@ var harms = []harm{
 		kinds: []redislimit.Kind{redislimit.KindTimeout, redislimit.KindBusy},
 	},
 	{
+		name:  "a replica for a while",
+		begin: func(ctx context.Context, s site) error { return s.direct.SlaveOf(ctx, "127.0.0.1", "1").Err() },
+		end:   func(ctx context.Context, s site) error { return s.direct.SlaveOf(ctx, "NO", "ONE").Err() },
+		kinds: []redislimit.Kind{redislimit.KindTimeout, redislimit.KindReadOnly},
+	},
+	{
+		name:  "out of memory",
+		begin: func(ctx context.Context, s site) error { return s.direct.ConfigSet(ctx, "maxmemory", "1").Err() },
+		end:   func(ctx context.Context, s site) error { return s.direct.ConfigSet(ctx, "maxmemory", "0").Err() },
+		kinds: []redislimit.Kind{redislimit.KindTimeout, redislimit.KindMemory},
+	},
+	{
 		name:  "200 ms away",
 		begin: func(_ context.Context, s site) error { s.network.Delay(200 * time.Millisecond); return nil },
 		end:   func(_ context.Context, s site) error { s.network.Forward(); return nil },
@@ -99,7 +111,7 @@ var harms = []harm{
 	},
 }
 
-// Whatever befalls the server, a decision keeps to its budget, on go-redis's defaults: it is taken off the path after a few
+// S04, S16: whatever befalls the server, a decision keeps to its budget, on go-redis's defaults: it is taken off the path after a few
 // failures, and decides again soon after it is back. Each call is charged once at most. One line tells that it is gone, and
 // one that it is back.
 func TestServerIsAway(t *testing.T) {
@@ -158,7 +170,7 @@ func isAway(t *testing.T, h harm) error {
 	chargedOnce(t, redislimit.NewPatient(s.direct), asked)
 	eventually(t, func() error { // go-redis waits 5 s for a reply
 		return goleak.Find(before,
-			goleak.IgnoreAnyFunction("github.com/ratelimitgen/ratelimitgen/internal/redistest.(*pair).copy"), // of each connection
+			goleak.IgnoreAnyFunction("github.com/ratelimitgen/ratelimitgen/internal/redistest.(*pair).copy"),        // of each connection
 			goleak.IgnoreAnyFunction("os/exec.(*Cmd).Start.func2"), goleak.IgnoreAnyFunction("os/exec.(*Cmd).Wait")) // of a server that was started again
 	})
 	told := outages.told()
