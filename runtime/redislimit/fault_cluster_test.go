@@ -3,6 +3,7 @@ package redislimit_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"slices"
 	"sync"
 	"testing"
@@ -127,4 +128,48 @@ func TestClusterUnderLoad(t *testing.T) {
 		}
 	}
 	t.Logf("%d calls were admitted beyond a limit", most)
+}
+
+// A reply that is lost charges once also where the key's slot is on the move, so that the call went to another node than
+// at first.
+func TestLostReplyOfARedirectedCall(t *testing.T) {
+	options := redistest.Cluster(t)
+	proxies := map[string]*redistest.Proxy{}
+	for _, addr := range options.Addrs {
+		proxies[addr] = redistest.NewProxy(t, addr)
+	}
+	options.Dialer = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, network, proxies[addr].Addr())
+	}
+	client := clusterClient(t, options)
+	store := redislimit.NewPatient(client)
+	const key = "a"
+	source := masterOf(t, client, key)
+	masters := slices.DeleteFunc(slices.Clone(options.Addrs[:3]), func(addr string) bool { return addr == source.Options().Addr })
+	other := redis.NewClient(&redis.Options{Addr: masters[0]})
+	defer func() { _ = other.Close() }()
+	slot := client.ClusterKeySlot(t.Context(), key).Val()
+	ids := []string{source.ClusterMyID(t.Context()).Val(), other.ClusterMyID(t.Context()).Val()}
+	for i := range 300 { // each node gets to know the script
+		take(t, store, tb(fmt.Sprint(i), 1))
+	}
+	if err := other.Do(t.Context(), "cluster", "setslot", slot, "importing", ids[0]).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := source.Do(t.Context(), "cluster", "setslot", slot, "migrating", ids[1]).Err(); err != nil {
+		t.Fatal(err)
+	}
+
+	proxy := proxies[other.Options().Addr]
+	proxy.Lose("evalsha")
+	if err := store.Take(t.Context(), fw(key, 1), make([]ratelimit.Result, 1)); kindOf(err) != redislimit.KindConnection {
+		t.Errorf("error %v: want a connection that broke", err)
+	}
+	proxy.Forward()
+	if n := proxy.Lost(); n != 1 {
+		t.Errorf("the command was executed %d times: want once", n)
+	}
+	if r := take(t, store, fw(key, 0)); r.Remaining != 4 {
+		t.Errorf("%d remain: want 4", r.Remaining)
+	}
 }
