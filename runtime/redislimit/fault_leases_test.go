@@ -126,7 +126,7 @@ func onServer(do func(*testing.T, *redistest.Instance, *redistest.Proxy) (harm, 
 // While the server is away longer than a lease lasts, and after it came back, however much it has forgotten, there are
 // never more holders than places. A place that nobody holds any more is free again when its lease ends, at the latest.
 func TestLeasesWhileTheServerIsAway(t *testing.T) {
-	const places, slack = 4, time.Second
+	const places, slack, away = 4, time.Second, 1500 * time.Millisecond
 	tests := []leasing{
 		{"frozen", time.Second, onServer(func(_ *testing.T, s *redistest.Instance, _ *redistest.Proxy) (harm, heal func()) {
 			return s.Freeze, s.Thaw
@@ -164,7 +164,7 @@ func TestLeasesWhileTheServerIsAway(t *testing.T) {
 			h := hold(t, guards)
 			h.more(t, 20)
 			harm()
-			time.Sleep(outage)
+			time.Sleep(away)
 			heal()
 			healed := time.Now()
 			h.more(t, 1)

@@ -3,9 +3,9 @@ package redislimit_test
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,9 +29,6 @@ type answer struct {
 // S12, S14: while the server is away, calls are decided as the user chose. What is no refusal is not told as one, and no
 // header tells what nobody knows.
 func TestPolicyHoldsWhileTheServerIsAway(t *testing.T) {
-	server := redistest.Start(t)
-	direct := redis.NewClient(server.Options())
-	defer func() { _ = direct.Close() }()
 	let := answer{"none", http.StatusOK, "", false}
 	failed := answer{"undecided", http.StatusServiceUnavailable, "", false}
 	counted := func(left int) answer {
@@ -48,43 +45,42 @@ func TestPolicyHoldsWhileTheServerIsAway(t *testing.T) {
 	}
 	away := []struct {
 		name       string
-		begin, end func()
+		begin, end func(*redistest.Instance)
 	}{
-		{"killed", server.Kill, server.Restart},
-		{"frozen", server.Freeze, server.Thaw},
+		{"killed", (*redistest.Instance).Kill, (*redistest.Instance).Restart},
+		{"frozen", (*redistest.Instance).Freeze, (*redistest.Instance).Thaw},
 	}
 	for _, away := range away {
 		for _, test := range tests {
 			t.Run(fmt.Sprintf("%s, fail %s", away.name, test.failure), func(t *testing.T) {
-				client := redis.NewClient(server.Options())
-				defer func() { _ = client.Close() }()
-				limiter, err := ratelimit.New(redislimit.New(client), ratelimit.OnFailure(test.failure))
+				t.Parallel()
+				server := redistest.Start(t)
+				client, direct := redis.NewClient(server.Options()), redis.NewClient(server.Options())
+				defer func() { _, _ = client.Close(), direct.Close() }()
+				var outages transitions
+				limiter, err := ratelimit.New(redislimit.New(client, redislimit.OnOutage(outages.note)), ratelimit.OnFailure(test.failure))
 				if err != nil {
 					t.Fatal(err)
 				}
-				rule := ratelimit.Rule{Limit: ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 2, Period: time.Hour}}
-				rule.Key = away.name + " method"
-				method := limiter.Guard("m", rule)
-				rule.Key = away.name + " handler"
-				handler := limited(t, limiter.Guard("h", rule))
+				limit := ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 2, Period: time.Hour}
+				method := limiter.Guard("m", ratelimit.Rule{Key: "method", Limit: limit})
+				handler := limited(t, limiter.Guard("h", ratelimit.Rule{Key: "handler", Limit: limit}))
 
-				var lines strings.Builder
-				defer slog.SetDefault(slog.Default())
-				slog.SetDefault(slog.New(slog.NewTextHandler(&lines, nil)))
-
-				away.begin()
+				away.begin(server)
 				for i, want := range test.want {
 					if got := answerOf(t, method, handler); got != want {
 						t.Errorf("call %d:\n got %+v\nwant %+v", i+1, got, want)
 					}
 				}
-				away.end()
-				rule.Key = t.Name()
-				after := limiter.Guard("a", rule)
-				eventually(t, func() error { return decidedBy(t, direct, after, t.Name()) })
-				if text := lines.String(); strings.Count(text, "level=") != 2 || strings.Count(text, "level=WARN") != 1 {
-					t.Errorf("logged:\n%swant one line that the server is away, and one that it is back", text)
-				}
+				away.end(server)
+				after := limiter.Guard("a", ratelimit.Rule{Key: "after", Limit: limit})
+				eventually(t, func() error { return decidedBy(t, direct, after, "after") })
+				eventually(t, func() error {
+					if told := outages.told(); !slices.Equal(told, []bool{true, false}) {
+						return fmt.Errorf("told %v of the server: want that it was down, and back", told)
+					}
+					return nil
+				})
 			})
 		}
 	}

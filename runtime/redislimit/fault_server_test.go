@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -16,12 +17,17 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/runtime/redislimit"
 )
 
-const (
-	// outage is for how long a server is away in these tests: for several probes.
-	outage = 1500 * time.Millisecond
-	// longOutage is longer than go-redis waits for a reply by default, and keeps connections that are half open.
-	longOutage = 5200 * time.Millisecond
-)
+// outage is for how long a server is away in these tests: for several probes. RATELIMIT_OUTAGE=1m makes it a minute.
+var outage = func() time.Duration {
+	d, err := time.ParseDuration(cmp.Or(os.Getenv("RATELIMIT_OUTAGE"), "1200ms"))
+	if err != nil {
+		panic(err)
+	}
+	return d
+}()
+
+// longOutage is longer than go-redis waits for a reply by default, and keeps connections that are half open.
+const longOutage = 5200 * time.Millisecond
 
 // site is a server, and a network on the way to it.
 type site struct {
@@ -36,7 +42,7 @@ type harm struct {
 	begin func(context.Context, site) error
 	end   func(context.Context, site) error // nil if it ends by itself
 	kinds []redislimit.Kind                 // of errors meanwhile, beside KindOutage
-	// lasts is for how long it does if not for the outage above, and change makes the client another one than by default.
+	// lasts is for how long it does at least, and change makes the client another one than by default.
 	lasts  time.Duration
 	change func(*redis.Options)
 }
@@ -146,7 +152,7 @@ func isAway(t *testing.T, h harm) error {
 	if err := h.begin(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(cmp.Or(h.lasts, outage))
+	time.Sleep(max(h.lasts, outage))
 	if h.end != nil {
 		if err := h.end(t.Context(), s); err != nil {
 			t.Fatal(err)

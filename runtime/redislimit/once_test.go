@@ -90,7 +90,7 @@ func TestThousandLostReplies(t *testing.T) {
 	proxy := redistest.NewProxy(t, redistest.Start(t).Addr())
 	client := redis.NewClient(&redis.Options{Addr: proxy.Addr()})
 	defer func() { _ = client.Close() }()
-	store, results := redislimit.New(client), make([]ratelimit.Result, 1)
+	store, results := redislimit.NewPatient(client), make([]ratelimit.Result, 1)
 	for _, limit := range ofEach(2000, 366*24*time.Hour) { // a unit comes back after four hours at the earliest
 		c := ratelimit.Charge{Key: []byte("a"), Name: "366d", Limit: limit, Cost: 1, Holder: "first"}
 		take(t, store, []ratelimit.Charge{c})
