@@ -1,6 +1,7 @@
 package redislimit_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -205,5 +206,39 @@ func TestLeasesWhileTheServerIsAway(t *testing.T) {
 				t.Errorf("%d holders were told that they lost their places: want that only if it lasts longer than a lease", n)
 			}
 		})
+	}
+}
+
+// A server that comes back empty before the leases of its holders have ended gives their places away again. They are told
+// when they next renew their leases, of which a third has passed by then.
+func TestLeasesThatTheServerForgot(t *testing.T) {
+	const places, lease, slack = 4, 1500 * time.Millisecond, time.Second
+	server := redistest.Client(t)
+	limiter, err := ratelimit.New(redislimit.NewPatient(server), ratelimit.OnError(func(string, error) {}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := ratelimit.Limit{Algorithm: ratelimit.Concurrency, Count: places, Period: lease}
+	guard := limiter.Guard("m", ratelimit.Rule{Key: "k", Limit: limit})
+	var before []*ratelimit.Call
+	for range places {
+		before = append(before, begin(t, guard, t.Context()))
+	}
+	forgot := time.Now()
+	if err := server.FlushAll(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	for range places {
+		defer begin(t, guard, t.Context()).End()
+	}
+	for _, call := range before {
+		<-call.Context().Done()
+		if err := context.Cause(call.Context()); !errors.Is(err, ratelimit.ErrLeaseLost) {
+			t.Errorf("the call ends with %v: want %v", err, ratelimit.ErrLeaseLost)
+		}
+		call.End()
+	}
+	if told := time.Since(forgot); told > lease/3+slack {
+		t.Errorf("the holders of before were told after %v: want %v", told, lease/3)
 	}
 }
