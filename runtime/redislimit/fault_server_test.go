@@ -79,8 +79,8 @@ var harms = []harm{
 	},
 	{
 		name:  "a replica for a while",
-		begin: func(ctx context.Context, s site) error { return s.direct.SlaveOf(ctx, "127.0.0.1", "1").Err() },
-		end:   func(ctx context.Context, s site) error { return s.direct.SlaveOf(ctx, "NO", "ONE").Err() },
+		begin: func(ctx context.Context, s site) error { return s.direct.ReplicaOf(ctx, "127.0.0.1", "1").Err() },
+		end:   func(ctx context.Context, s site) error { return s.direct.ReplicaOf(ctx, "NO", "ONE").Err() },
 		kinds: []redislimit.Kind{redislimit.KindTimeout, redislimit.KindReadOnly},
 	},
 	{
@@ -122,6 +122,9 @@ var harms = []harm{
 // one that it is back.
 func TestServerIsAway(t *testing.T) {
 	for _, h := range harms {
+		if testing.Short() && h.lasts > 0 {
+			continue
+		}
 		t.Run(h.name, func(t *testing.T) {
 			intime(t, func() error { return isAway(t, h) })
 		})
