@@ -44,8 +44,9 @@ type charging struct{ *redis.Cmd }
 func (charging) NoRetry() bool { return true }
 
 const (
-	fixedArgs  = 3 // the command, the script, the number of keys
-	chargeArgs = 7 // see lua/bucket.lua
+	fixedArgs   = 3 // the command, the script, the number of keys
+	chargeArgs  = 7 // see lua/bucket.lua
+	furtherArgs = 2 // refusedElsewhere and the time, see there
 )
 
 // refusedElsewhere makes take look at the charges as those of a call that another limit refuses.
@@ -56,7 +57,7 @@ func (s *Store) run(ctx context.Context, sc *script, charges []ratelimit.Charge,
 	if s.client == nil {
 		return nil, errNoClient
 	}
-	args := make([]any, 0, fixedArgs+len(charges)*(1+chargeArgs)+len(further))
+	args := make([]any, 0, fixedArgs+len(charges)*(1+chargeArgs)+furtherArgs)
 	args = append(args, "evalsha", sc.digest, len(charges))
 	for i := range charges {
 		args = append(args, s.key(&charges[i]))
@@ -66,7 +67,7 @@ func (s *Store) run(ctx context.Context, sc *script, charges []ratelimit.Charge,
 		l := &c.Limit
 		args = append(args, code(l.Algorithm), l.Count, l.Period.Microseconds(), l.Capacity(), int(l.Refill), c.Cost, extra(c))
 	}
-	args = append(args, further...)
+	args = s.withTime(append(args, further...), len(further))
 
 	reply, err := s.send(ctx, args)
 	if isNoScript(err) {

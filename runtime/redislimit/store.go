@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -48,6 +49,7 @@ type Store struct {
 	reload  func(context.Context) // learns anew where keys live; nil if the client does by itself
 	prefix  string
 	scripts *scripts
+	now     func() time.Time // what the scripts go by; nil is the server's clock
 	local   *memlimit.Store
 }
 
