@@ -134,11 +134,11 @@ func readResults(reply any, charges []ratelimit.Charge, results []ratelimit.Resu
 	values, ok := reply.([]any)
 	answers := answerInts * len(charges)
 	if !ok || len(values) != answers+1 {
-		return fmt.Errorf("unexpected reply %.100q: want %d integers", fmt.Sprint(reply), answers+1)
+		return unexpected(reply, "%d integers", answers+1)
 	}
 	at, ok := values[answers].(int64)
 	if !ok || at <= 0 || at >= maxTime {
-		return fmt.Errorf("unexpected reply %.100q: want the time at the end", fmt.Sprint(reply))
+		return unexpected(reply, "the time at the end")
 	}
 	for i := range charges {
 		c := &charges[i]
@@ -147,7 +147,7 @@ func readResults(reply any, charges []ratelimit.Charge, results []ratelimit.Resu
 		for j := range answer {
 			n, ok := values[i*answerInts+j].(int64)
 			if !ok || n < lowest[j] || n > maxWait {
-				return fmt.Errorf("unexpected reply %.100q: want integers of a decision", fmt.Sprint(reply))
+				return unexpected(reply, "integers of a decision")
 			}
 			answer[j] = n
 		}
@@ -172,11 +172,16 @@ func readResults(reply any, charges []ratelimit.Charge, results []ratelimit.Resu
 	return nil
 }
 
+// unexpected returns the error of a reply that is none of the scripts'.
+func unexpected(reply any, want string, args ...any) error {
+	return fault(KindReply, fmt.Errorf("unexpected reply %.100q: want %s", fmt.Sprint(reply), fmt.Sprintf(want, args...)))
+}
+
 // readLost reads the reply of refund and returns whether a holder has lost its lease.
 func readLost(reply any, charges []ratelimit.Charge) error {
 	switch n, ok := reply.(int64); {
 	case !ok || n < 0 || n > int64(len(charges)):
-		return fmt.Errorf("unexpected reply %.100q: want how many leases were lost", fmt.Sprint(reply))
+		return unexpected(reply, "how many leases were lost")
 	case n > 0:
 		return ratelimit.ErrLeaseLost
 	}
@@ -187,12 +192,12 @@ func readLost(reply any, charges []ratelimit.Charge) error {
 func readHeld(reply any, held []bool) error {
 	values, ok := reply.([]any)
 	if !ok || len(values) != len(held) {
-		return fmt.Errorf("unexpected reply %.100q: want %d integers", fmt.Sprint(reply), len(held))
+		return unexpected(reply, "%d integers", len(held))
 	}
 	for i, value := range values {
 		n, ok := value.(int64)
 		if !ok || n != 0 && n != 1 {
-			return fmt.Errorf("unexpected reply %.100q: want 0 or 1 a lease", fmt.Sprint(reply))
+			return unexpected(reply, "0 or 1 a lease")
 		}
 		held[i] = n == 1
 	}

@@ -11,7 +11,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -51,6 +50,9 @@ type Store struct {
 	scripts *scripts
 	now     func() time.Time // what the scripts go by; nil is the server's clock
 	local   *memlimit.Store
+
+	timeout  time.Duration // of a method; 0 or less is none
+	onOutage func(Outage)
 }
 
 var (
@@ -70,7 +72,10 @@ type optionFunc func(*Store)
 
 func (f optionFunc) apply(s *Store) { f(s) }
 
-const defaultPrefix = "rl:"
+const (
+	defaultPrefix  = "rl:"
+	defaultTimeout = 100 * time.Millisecond
+)
 
 // Prefix is what all keys of the Store begin with, so that several services can share a server. The default is
 // "rl:". Processes share their buckets only if they share the prefix. One that contains a hash tag, {...}, puts all
@@ -79,10 +84,16 @@ func Prefix(prefix string) Option {
 	return optionFunc(func(s *Store) { s.prefix = prefix })
 }
 
+// Timeout is how long each method of the Store may take in all, whatever the client's own timeouts are. The default is
+// 100 ms. With 0 or less, only the caller's context bounds it.
+func Timeout(d time.Duration) Option {
+	return optionFunc(func(s *Store) { s.timeout = d })
+}
+
 // New returns a Store that keeps its buckets where client leads to: one server, Sentinel, Cluster or Ring. It sends
 // nothing yet.
 func New(client redis.UniversalClient, opts ...Option) *Store {
-	s := &Store{prefix: defaultPrefix, scripts: standard, local: newLocal()}
+	s := &Store{prefix: defaultPrefix, scripts: standard, local: newLocal(), timeout: defaultTimeout, onOutage: logOutage}
 	if client != nil {
 		s.client = client
 	}
@@ -201,9 +212,17 @@ func (s *Store) wrap(method string, charges []ratelimit.Charge, err error) error
 	}
 	keys := make([]string, len(charges))
 	for i := range charges {
-		keys[i] = fmt.Sprintf("%.200q", s.key(&charges[i]))
+		keys[i] = s.key(&charges[i])
 	}
-	return fmt.Errorf("redislimit: %s %s: %w", method, strings.Join(keys, ", "), err)
+	switch e, ok := errors.AsType[*Error](err); {
+	case ok:
+		return &Error{Method: method, Keys: keys, Kind: e.Kind, Err: e.Err}
+	case errors.Is(err, ratelimit.ErrLeaseLost): // which is an answer
+		return fmt.Errorf("redislimit: %s: %w", doing(method, keys), err)
+	case errors.Is(err, ratelimit.ErrMisconfigured):
+		return &Error{Method: method, Keys: keys, Kind: KindMisconfigured, Err: err}
+	}
+	return &Error{Method: method, Keys: keys, Kind: kindOf(err), Err: err}
 }
 
 // key returns the bucket's key.
