@@ -1,14 +1,16 @@
 package redislimit
 
 import (
+	"time"
+
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ratelimitgen/ratelimitgen/lua"
 )
 
 // NewWithPrelude returns a Store whose scripts begin with a text of the test's.
-func NewWithPrelude(client redis.UniversalClient, prelude string) *Store {
-	s := New(client)
+func NewWithPrelude(client redis.UniversalClient, prelude string, opts ...Option) *Store {
+	s := New(client, opts...)
 	s.scripts = &scripts{
 		take:   newScript(prelude + lua.Take),
 		peek:   newScript(prelude + lua.Peek),
@@ -16,4 +18,9 @@ func NewWithPrelude(client redis.UniversalClient, prelude string) *Store {
 		renew:  newScript(prelude + lua.Renew),
 	}
 	return s
+}
+
+// ClientTimeOf is [ClientTime] with another clock than the process's.
+func ClientTimeOf(now func() time.Time) Option {
+	return optionFunc(func(s *Store) { s.now = now })
 }
