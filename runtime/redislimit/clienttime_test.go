@@ -101,7 +101,9 @@ func (s *skewed) advance(d time.Duration) {
 // different clocks take turns: a token bucket got back d's worth of tokens each time.
 func TestClientsWhoseClocksDiffer(t *testing.T) {
 	const count, period, burst, span, pause = 10, time.Second, 10, 3 * time.Second, 10 * time.Millisecond
-	limit := func(a ratelimit.Algorithm) ratelimit.Limit { return ratelimit.Limit{Algorithm: a, Count: count, Period: period} }
+	limit := func(a ratelimit.Algorithm) ratelimit.Limit {
+		return ratelimit.Limit{Algorithm: a, Count: count, Period: period}
+	}
 	interval := limit(ratelimit.TokenBucket)
 	interval.Refill = ratelimit.Interval
 	windows := func(span time.Duration) int64 { return int64(span/period) + 1 }
