@@ -49,9 +49,9 @@ func inParallel[T any](all []T, do func(T) error) []error {
 // stages returns those of all servers that have keys.
 func (s *Store) stages(ctx context.Context) ([]stage, error) {
 	identity := []byte("check:" + rand.Text())
-	switch client := s.client.(type) {
+	switch client := s.sender.client.(type) {
 	case nil:
-		return nil, s.fault("", KindMisconfigured, errNoClient)
+		return nil, s.failed("", errNoClient)
 	case *redis.ClusterClient:
 		return s.clusterStages(ctx, client, identity)
 	case *redis.Ring:
@@ -82,9 +82,12 @@ func numbered(identity []byte, i int) []byte {
 
 func byServer(a, b stage) int { return cmp.Compare(a.server, b.server) }
 
-// alone returns a Store like s of one client, on whose way to it nothing stands.
+// alone returns a Store like s of one client, which waits for as long as the context says and never gives up.
 func (s *Store) alone(client processor) *Store {
-	return &Store{client: client, prefix: s.prefix, scripts: s.scripts, now: s.now}
+	one := &Store{sender: newSender(nil), prefix: s.prefix, scripts: s.scripts, now: s.now}
+	one.sender.client, one.sender.timeout = client, 0
+	one.sender.outages.report = func(Outage) {}
+	return one
 }
 
 // numSlots is how many a Cluster has. maxTries finds a key for each with hardly a doubt.
@@ -93,16 +96,9 @@ const numSlots, maxTries = 16384, 20 * numSlots
 // clusterStages returns the stages of the masters, and an error for slots that nobody has. With a prefix that keeps all
 // keys together, one master has them all.
 func (s *Store) clusterStages(ctx context.Context, client *redis.ClusterClient, identity []byte) ([]stage, error) {
-	var mu sync.Mutex
-	masters := map[string]*redis.Client{}
-	err := client.ForEachMaster(ctx, func(_ context.Context, node *redis.Client) error {
-		mu.Lock()
-		defer mu.Unlock()
-		masters[node.Options().Addr] = node
-		return nil
-	})
+	masters, err := within(ctx, func() (map[string]*redis.Client, error) { return mastersOf(ctx, client) })
 	if err != nil {
-		return nil, s.fault("", kindOf(err), err)
+		return nil, s.failed("", err)
 	}
 	stages := map[string]stage{}
 	keyOf := func(i int) string { return s.key(&ratelimit.Charge{Key: numbered(identity, i)}) }
@@ -110,7 +106,7 @@ func (s *Store) clusterStages(ctx context.Context, client *redis.ClusterClient, 
 	for i := 0; i < maxTries && len(stages) < len(masters); i++ {
 		node, err := client.MasterForKey(ctx, keyOf(i))
 		if err != nil {
-			return nil, s.fault("", kindOf(err), err)
+			return nil, s.failed("", err)
 		}
 		if addr := node.Options().Addr; stages[addr].store == nil {
 			stages[addr] = stage{server: addr, client: node, store: s.alone(client), identity: numbered(identity, i)}
@@ -125,10 +121,22 @@ func (s *Store) clusterStages(ctx context.Context, client *redis.ClusterClient, 
 	return slices.SortedFunc(maps.Values(stages), byServer), err
 }
 
+func mastersOf(ctx context.Context, client *redis.ClusterClient) (map[string]*redis.Client, error) {
+	var mu sync.Mutex
+	masters := map[string]*redis.Client{}
+	err := client.ForEachMaster(ctx, func(_ context.Context, node *redis.Client) error {
+		mu.Lock()
+		defer mu.Unlock()
+		masters[node.Options().Addr] = node
+		return nil
+	})
+	return masters, err
+}
+
 // checkSlots returns an error if a master says that there are slots that nobody has.
 func (s *Store) checkSlots(ctx context.Context, masters map[string]*redis.Client) error {
 	for _, server := range slices.Sorted(maps.Keys(masters)) {
-		ranges, err := masters[server].ClusterSlots(ctx).Result()
+		ranges, err := within(ctx, masters[server].ClusterSlots(ctx).Result)
 		if err != nil {
 			continue // its stage finds out
 		}
@@ -137,17 +145,39 @@ func (s *Store) checkSlots(ctx context.Context, masters map[string]*redis.Client
 			served += r.End - r.Start + 1
 		}
 		if served < numSlots {
-			return s.fault(server, KindClusterDown, fmt.Errorf("no master has %d of the %d slots", numSlots-served, numSlots))
+			return s.failed(server, fault(KindClusterDown, fmt.Errorf("no master has %d of the %d slots", numSlots-served, numSlots)))
 		}
 		return nil
 	}
 	return nil
 }
 
-// fault returns the Error of a server, or of what leads to all.
-func (s *Store) fault(server string, kind Kind, err error) error {
-	if server != "" {
-		err = fmt.Errorf("%s: %w", server, err)
+// within returns what the client does or, if the context ends before, its error: by its defaults go-redis does not look.
+func within[T any](ctx context.Context, do func() (T, error)) (T, error) {
+	var value T
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		value, err = do()
+	}()
+	select {
+	case <-done:
+		return value, err
+	case <-ctx.Done():
+		var none T
+		return none, ended(ctx)
 	}
-	return &Error{Method: "check", Keys: []string{s.prefix + "*"}, Kind: kind, Err: err}
+}
+
+// failed returns the Error of a server, or of what leads to all of them.
+func (s *Store) failed(server string, err error) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		e = fault(kindOf(err), err)
+	}
+	if server == "" {
+		return &Error{Method: "check", Keys: []string{s.prefix + "*"}, Kind: e.Kind, Err: e.Err}
+	}
+	return &Error{Method: "check", Keys: []string{s.prefix + "*"}, Kind: e.Kind, Err: fmt.Errorf("%s: %w", server, e.Err)}
 }

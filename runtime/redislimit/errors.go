@@ -74,6 +74,15 @@ const (
 	KindMisconfigured Kind = "misconfigured"
 )
 
+// ofServer reports whether such a failure is likely to be everybody's, and not a matter of one key or caller.
+func (k Kind) ofServer() bool {
+	switch k {
+	case KindTimeout, KindConnection, KindLoading, KindReadOnly, KindClusterDown, KindBusy, KindMemory, KindForbidden, KindClock:
+		return true
+	}
+	return false
+}
+
 // kindsOfReplies are the codes of error replies that tell a kind.
 var kindsOfReplies = map[string]Kind{
 	"LOADING":     KindLoading,

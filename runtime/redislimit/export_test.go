@@ -8,9 +8,14 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/lua"
 )
 
-// NewWithPrelude returns a Store whose scripts begin with a text of the test's.
+// NewPatient returns a Store for tests that are not about time: the machine may be busy with others.
+func NewPatient(client redis.UniversalClient, opts ...Option) *Store {
+	return New(client, append([]Option{Timeout(10 * time.Second)}, opts...)...)
+}
+
+// NewWithPrelude returns a patient Store whose scripts begin with a text of the test's.
 func NewWithPrelude(client redis.UniversalClient, prelude string, opts ...Option) *Store {
-	s := New(client, opts...)
+	s := NewPatient(client, opts...)
 	s.scripts = &scripts{
 		take:   newScript(prelude + lua.Take),
 		peek:   newScript(prelude + lua.Peek),

@@ -1,6 +1,10 @@
 package redislimit
 
-import "log/slog"
+import (
+	"log/slog"
+	"sync"
+	"sync/atomic"
+)
 
 // Outage is a server that is taken off the path of calls, or is back on it.
 type Outage struct {
@@ -22,7 +26,7 @@ type Outage struct {
 //
 // A call waits while report runs, so it should not take long. It is called once at a time, in order.
 func OnOutage(report func(Outage)) Option {
-	return optionFunc(func(s *Store) { s.onOutage = report })
+	return optionFunc(func(s *Store) { s.sender.outages.report = report })
 }
 
 func logOutage(o Outage) {
@@ -31,4 +35,46 @@ func logOutage(o Outage) {
 		return
 	}
 	slog.Info("ratelimit: Redis is back on the path of calls", "server", o.Server)
+}
+
+// outages reports what the breakers have seen, in order and one at a time, and without a lock: a report may call the
+// Store.
+type outages struct {
+	report  func(Outage)
+	waiting atomic.Int32 // how many are to be told
+
+	mu      sync.Mutex
+	queue   []Outage
+	telling bool
+}
+
+func (o *outages) add(outage Outage) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.queue = append(o.queue, outage)
+	o.waiting.Add(1)
+}
+
+// tell reports what was added, unless somebody else is about to.
+func (o *outages) tell() {
+	if o.waiting.Load() == 0 {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.telling {
+		return
+	}
+	o.telling = true
+	defer func() { o.telling = false }()
+	for len(o.queue) > 0 {
+		next := o.queue[0]
+		o.queue = o.queue[1:]
+		o.waiting.Add(-1)
+		func() {
+			o.mu.Unlock()
+			defer o.mu.Lock() // also when the report panics
+			o.report(next)
+		}()
+	}
 }

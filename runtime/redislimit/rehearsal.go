@@ -28,17 +28,21 @@ func (st *stage) check(ctx context.Context) error {
 		return nil
 	}
 	st.clean(ctx)
-	kind := KindReply // a decision that is wrong
 	if e, ok := errors.AsType[*Error](err); ok {
-		kind, err = e.Kind, e.Err
+		err = fault(e.Kind, st.explained(ctx, e))
 	}
-	if kind == KindForbidden {
-		err = st.forbidden(ctx, err)
+	return st.store.failed(st.server, err)
+}
+
+// explained returns the cause of an error, in words that tell what to do where the server's do not.
+func (st *stage) explained(ctx context.Context, e *Error) error {
+	if e.Kind == KindForbidden {
+		return st.forbidden(ctx, e.Err)
 	}
-	if _, moved := redis.IsMovedError(err); moved {
-		err = fmt.Errorf("%w: the server is one of a Cluster: want a redis.ClusterClient", err)
+	if _, moved := redis.IsMovedError(e.Err); moved {
+		return fmt.Errorf("%w: the server is one of a Cluster, which needs a redis.ClusterClient", e.Err)
 	}
-	return st.store.fault(st.server, kind, err)
+	return e.Err
 }
 
 // clean removes what a rehearsal that failed has left, even if the context has ended.
@@ -119,7 +123,7 @@ func (st *stage) rehearse(ctx context.Context) error {
 			continue
 		}
 		if result.Allowed == step.refused {
-			return fmt.Errorf("a wrong decision: a %v answers %+v", step.algorithm, result)
+			return fault(KindReply, fmt.Errorf("a wrong decision: a %v answers %+v", step.algorithm, result))
 		}
 		taken[step.algorithm] = cmp.Or(taken[step.algorithm], result.At)
 	}

@@ -78,7 +78,9 @@ func (st *stage) try(ctx context.Context, r right) error {
 		}
 		args = append(args, arg)
 	}
-	return st.client.Process(ctx, redis.NewCmd(ctx, args...))
+	cmd := redis.NewCmd(ctx, args...)
+	_, err := within(ctx, func() (any, error) { return nil, st.client.Process(ctx, cmd) })
+	return err
 }
 
 // pattern makes patterns of keys of texts.

@@ -36,13 +36,6 @@ var standard = &scripts{
 	renew:  newScript(lua.Renew),
 }
 
-// charging is a command that go-redis sends once. By default it sends a command up to four times when a reply does not
-// come, and each time may charge.
-type charging struct{ *redis.Cmd }
-
-// NoRetry is go-redis's to call.
-func (charging) NoRetry() bool { return true }
-
 const (
 	fixedArgs   = 3 // the command, the script, the number of keys
 	chargeArgs  = 7 // see lua/bucket.lua
@@ -54,9 +47,6 @@ const refusedElsewhere = "refused"
 
 // run runs a script on the charges, with further arguments after theirs, and returns its reply.
 func (s *Store) run(ctx context.Context, sc *script, charges []ratelimit.Charge, further ...any) (any, error) {
-	if s.client == nil {
-		return nil, errNoClient
-	}
 	args := make([]any, 0, fixedArgs+len(charges)*(1+chargeArgs)+furtherArgs)
 	args = append(args, "evalsha", sc.digest, len(charges))
 	for i := range charges {
@@ -69,12 +59,9 @@ func (s *Store) run(ctx context.Context, sc *script, charges []ratelimit.Charge,
 	}
 	args = s.withTime(append(args, further...), len(further))
 
-	reply, err := s.send(ctx, args)
-	if isNoScript(err) {
-		args[0], args[1] = "eval", sc.text // from now on the server knows it
-		reply, err = s.send(ctx, args)
-	}
-	return reply, err
+	return s.sender.send(ctx, s.key(&charges[0]), func(ctx context.Context) (any, error) {
+		return s.sender.eval(ctx, sc, args)
+	})
 }
 
 // extra returns the argument that is of another kind for each algorithm.
@@ -92,19 +79,6 @@ func extra(c *ratelimit.Charge) any {
 		return taken
 	}
 	return ""
-}
-
-func (s *Store) send(ctx context.Context, args []any) (any, error) {
-	cmd := charging{redis.NewCmd(ctx, args...)}
-	cmd.SetFirstKeyPos(fixedArgs)
-	if err := s.client.Process(ctx, cmd); err != nil {
-		// It is retries that tell the client to look where keys live now. Without them it looks once a minute.
-		if s.reload != nil && !isReply(err) {
-			s.reload(ctx)
-		}
-		return nil, err
-	}
-	return cmd.Result()
 }
 
 // isNoScript reports whether a server says that it does not know the script, and so has not run it. Some proxies put

@@ -43,27 +43,17 @@ import (
 // past the deadline of the context. Set ContextTimeoutEnabled in its options for deadlines to hold, and DialTimeout and
 // ReadTimeout to what a call may wait; a context that is cancelled before its deadline waits for these.
 type Store struct {
-	client  processor
-	sharded bool                  // whether keys live on several servers
-	reload  func(context.Context) // learns anew where keys live; nil if the client does by itself
+	sender  *sender
 	prefix  string
 	scripts *scripts
 	now     func() time.Time // what the scripts go by; nil is the server's clock
 	local   *memlimit.Store
-
-	timeout  time.Duration // of a method; 0 or less is none
-	onOutage func(Outage)
 }
 
 var (
 	_ ratelimit.Store   = (*Store)(nil)
 	_ ratelimit.Renewer = (*Store)(nil)
 )
-
-// processor is what a Store needs of a client.
-type processor interface {
-	Process(ctx context.Context, cmd redis.Cmder) error
-}
 
 // Option changes a [Store] at its construction.
 type Option interface{ apply(*Store) }
@@ -87,22 +77,13 @@ func Prefix(prefix string) Option {
 // Timeout is how long each method of the Store may take in all, whatever the client's own timeouts are. The default is
 // 100 ms. With 0 or less, only the caller's context bounds it.
 func Timeout(d time.Duration) Option {
-	return optionFunc(func(s *Store) { s.timeout = d })
+	return optionFunc(func(s *Store) { s.sender.timeout = d })
 }
 
 // New returns a Store that keeps its buckets where client leads to: one server, Sentinel, Cluster or Ring. It sends
 // nothing yet.
 func New(client redis.UniversalClient, opts ...Option) *Store {
-	s := &Store{prefix: defaultPrefix, scripts: standard, local: newLocal(), timeout: defaultTimeout, onOutage: logOutage}
-	if client != nil {
-		s.client = client
-	}
-	switch client := client.(type) {
-	case *redis.ClusterClient:
-		s.sharded, s.reload = true, client.ReloadState
-	case *redis.Ring:
-		s.sharded = true
-	}
+	s := &Store{sender: newSender(client), prefix: defaultPrefix, scripts: standard, local: newLocal()}
 	for _, opt := range opts {
 		opt.apply(s)
 	}
@@ -115,6 +96,8 @@ func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []
 	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results), ratelimit.CheckHolders(charges)); err != nil {
 		return err
 	}
+	ctx, cancel := s.sender.budget(ctx)
+	defer cancel()
 	if groups := s.split(charges); groups != nil {
 		return s.takeGroups(ctx, groups, results)
 	}
@@ -127,6 +110,8 @@ func (s *Store) Peek(ctx context.Context, charges []ratelimit.Charge, results []
 	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results)); err != nil {
 		return err
 	}
+	ctx, cancel := s.sender.budget(ctx)
+	defer cancel()
 	if groups := s.split(charges); groups != nil {
 		return s.peekGroups(ctx, groups, results)
 	}
@@ -151,6 +136,8 @@ func (s *Store) Refund(ctx context.Context, charges []ratelimit.Charge) error {
 	if err != nil || len(charges) == 0 {
 		return err
 	}
+	ctx, cancel := s.sender.budget(ctx)
+	defer cancel()
 	if groups := s.split(charges); groups != nil {
 		return each(groups, func(g *group) error { return s.giveBack(ctx, "refund", g.charges) })
 	}
@@ -171,6 +158,8 @@ func (s *Store) Renew(ctx context.Context, charges []ratelimit.Charge, held []bo
 	if err := cmp.Or(ctx.Err(), ratelimit.CheckRenewal(charges, held)); err != nil || len(charges) == 0 {
 		return err
 	}
+	ctx, cancel := s.sender.budget(ctx)
+	defer cancel()
 	if groups := s.split(charges); groups != nil {
 		return s.renewGroups(ctx, groups, held)
 	}
@@ -192,12 +181,14 @@ func (s *Store) Reset(ctx context.Context, charges []ratelimit.Charge) error {
 	if err := cmp.Or(ctx.Err(), ratelimit.CheckCharges(charges)); err != nil {
 		return err
 	}
+	ctx, cancel := s.sender.budget(ctx)
+	defer cancel()
 	var errs []error
 	for i := range charges {
-		err := errNoClient
-		if s.client != nil {
-			err = s.client.Process(ctx, redis.NewIntCmd(ctx, "del", s.key(&charges[i])))
-		}
+		key := s.key(&charges[i])
+		_, err := s.sender.send(ctx, key, func(ctx context.Context) (any, error) {
+			return nil, s.sender.client.Process(ctx, redis.NewIntCmd(ctx, "del", key))
+		})
 		errs = append(errs, s.wrap("reset", charges[i:i+1], err))
 	}
 	return errors.Join(errs...)
