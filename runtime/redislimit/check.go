@@ -51,18 +51,18 @@ func (s *Store) stages(ctx context.Context) ([]stage, error) {
 	identity := []byte("check:" + rand.Text())
 	switch client := s.sender.client.(type) {
 	case nil:
-		return nil, s.failed("", errNoClient)
+		return nil, s.failed("", fault(KindMisconfigured, errNoClient))
 	case *redis.ClusterClient:
 		return s.clusterStages(ctx, client, identity)
 	case *redis.Ring:
 		var stages []stage
 		for _, shard := range client.GetShardClients() {
-			stages = append(stages, stage{server: shard.Options().Addr, client: shard, store: s.alone(shard), identity: identity})
+			stages = append(stages, stage{server: shard.Options().Addr, client: shard, rights: ringRights, store: s.alone(shard), identity: identity})
 		}
 		slices.SortFunc(stages, byServer)
 		return stages, nil
 	default:
-		one := stage{server: "redis", client: client, store: s.alone(client), identity: identity}
+		one := stage{server: "redis", client: client, rights: rights, store: s.alone(client), identity: identity}
 		if client, ok := client.(*redis.Client); ok {
 			one.server = client.Options().Addr
 		}
@@ -109,7 +109,7 @@ func (s *Store) clusterStages(ctx context.Context, client *redis.ClusterClient, 
 			return nil, s.failed("", err)
 		}
 		if addr := node.Options().Addr; stages[addr].store == nil {
-			stages[addr] = stage{server: addr, client: node, store: s.alone(client), identity: numbered(identity, i)}
+			stages[addr] = stage{server: addr, client: node, rights: clusterRights, store: s.alone(client), identity: numbered(identity, i)}
 		}
 		if together {
 			break

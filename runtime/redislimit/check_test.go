@@ -123,6 +123,11 @@ func TestCheckByUserWithWrongRights(t *testing.T) {
 		})
 	}
 
+	third := *redistest.User(t, server, "ann", leastRights(t)...)
+	third.DB = 3
+	checkError(t, checked(t, server, &third), redislimit.KindForbidden,
+		prefix+"NOPERM this user has no permissions to run the 'select' command")
+
 	user := redistest.User(t, server, "ann", "+@all", "-time", `~a\*b:*`)
 	if err := checked(t, server, user, redislimit.ClientTime(), redislimit.Prefix("a*b:")); err != nil {
 		t.Errorf("with the time of the client: %v", err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -16,6 +17,7 @@ import (
 type stage struct {
 	server   string
 	client   processor // of the server
+	rights   []right   // that it takes
 	store    *Store    // which leads there for this identity
 	identity []byte    // of buckets that live there
 	others   [][]byte  // identities of further buckets that should
@@ -103,9 +105,13 @@ var rehearsal = []struct {
 
 // rehearse makes the calls, and returns the first error.
 func (st *stage) rehearse(ctx context.Context) error {
-	// A server that knows the scripts already would not tell whether it may be sent them.
-	if err := st.try(ctx, rights[0]); err != nil && kindOf(err) == KindForbidden {
-		return fault(KindForbidden, err)
+	for _, r := range st.rights {
+		if !slices.Contains(unmissed, r.command) {
+			continue
+		}
+		if err := st.try(ctx, r); err != nil && kindOf(err) == KindForbidden {
+			return fault(KindForbidden, err)
+		}
 	}
 	taken := map[ratelimit.Algorithm]time.Duration{} // when it was first taken of
 	for _, step := range rehearsal {

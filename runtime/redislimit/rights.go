@@ -37,12 +37,22 @@ var rights = []right{
 	{"del", "KEY"},
 }
 
+// What clients of several servers do by themselves: that of a Cluster looks up where the keys of commands are, at every call
+// until it is told, and that of a Ring gives up a server that does not answer pings.
+var (
+	clusterRights = append([]right{{"command", ""}}, rights...)
+	ringRights    = append([]right{{"ping", ""}}, rights...)
+)
+
+// unmissed are commands without which calls may succeed for now, as long as the server knows the scripts.
+var unmissed = []string{"eval", "command", "ping"}
+
 // forbidden finds out why a server forbids something. It tries one command after the other, outside of scripts, where all
 // servers tell whether it is the command or the key that is forbidden.
 func (st *stage) forbidden(ctx context.Context, cause error) error {
 	var lacks []string
 	keys := true
-	for _, r := range rights {
+	for _, r := range st.rights {
 		if r.command == "time" && st.store.now != nil {
 			continue
 		}
@@ -54,8 +64,10 @@ func (st *stage) forbidden(ctx context.Context, cause error) error {
 		case redis.IsAuthError(err):
 			return err
 		case err == nil || kindOf(err) != KindForbidden:
-		case strings.Contains(err.Error(), "command"):
+		case strings.Contains(err.Error(), "'"+r.command+"'"):
 			lacks = append(lacks, "+"+r.command)
+		case strings.Contains(err.Error(), "command"): // another one: the client's, as it connects
+			return err
 		default:
 			keys = false
 		}
