@@ -77,24 +77,23 @@ local function bucket(i, trusts)
   return b
 end
 
-local late = false -- whether a bucket knows a later time than the call's caller
+local late = false -- whether the buckets know a later time than the caller
 
 -- Returns the buckets of all charges.
 --
 -- Callers' clocks differ, and calls overtake each other, so that a call may come with an earlier time than one that was
 -- decided before it. It is decided at the time of that one, the latest that its buckets know. Taken to the present, as
--- from the future of the server's clock, they would get once more what has come back since, each time that the callers
--- take turns.
+-- from the future of a server's clock that was set back, they would get once more what has come back since, each time
+-- that the callers take turns.
 local function load_all(trusts)
   local all, latest = {}, now
   for i = 1, #KEYS do
-    local b = bucket(i, trusts)
-    all[i] = b
-    if b.ahead and b.ahead > latest then
-      latest = b.ahead
+    all[i] = bucket(i, trusts)
+    if told then
+      latest = math.max(latest, all[i].ahead or now)
     end
   end
-  if told and latest > now then
+  if latest > now then
     now, late = latest, true
     return load_all(trusts)
   end
