@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -24,7 +25,7 @@ func TestConformanceByClientTimeOnMiniredis(t *testing.T) {
 		server.empty()
 		server.SetTime(time.Unix(0, 0))
 		clock := &handClock{}
-		store := redislimit.New(server.client, redislimit.ClientTimeOf(clock.now))
+		store := redislimit.NewPatient(server.client, redislimit.ClientTimeOf(clock.now))
 		test(t, &watched{Store: store, t: t, server: server}, func(d time.Duration) {
 			clock.passed.Add(int64(d))
 			server.FastForward(d)
@@ -48,14 +49,38 @@ func TestConformanceByClientTimeOnRedis(t *testing.T) {
 func TestUserWhoMayNotAskForTheTime(t *testing.T) {
 	client := redis.NewClient(redistest.User(t, redistest.Server(t), "ann", "~*", "+@all", "-time"))
 	defer func() { _ = client.Close() }()
-	for do, err := range each(t, redislimit.New(client), tb("a", 1)) {
+	for do, err := range each(t, redislimit.NewPatient(client), tb("a", 1)) {
 		var e *redislimit.Error
 		if !errors.As(err, &e) || e.Kind != redislimit.KindForbidden {
 			t.Errorf("%s: error %v: want one of kind %q", do, err, redislimit.KindForbidden)
 		}
 	}
-	if r := take(t, redislimit.New(client, redislimit.ClientTime()), tb("a", 1)); r.Remaining != 4 {
+	if r := take(t, redislimit.NewPatient(client, redislimit.ClientTime()), tb("a", 1)); r.Remaining != 4 {
 		t.Errorf("with the time of the client %d remain: want 4", r.Remaining)
+	}
+}
+
+// The time is the last argument, also of a call that is refused elsewhere.
+func TestTimeOfTheClient(t *testing.T) {
+	one := newMini(t)
+	ring := redis.NewRing(&redis.RingOptions{Addrs: map[string]string{"one": one.Addr()}})
+	defer func() { _ = ring.Close() }()
+	seen := &intercept{}
+	ring.AddHook(seen)
+	clock := &handClock{}
+	store, results := redislimit.NewPatient(ring, redislimit.ClientTimeOf(clock.now)), make([]ratelimit.Result, 2)
+	if err := store.Take(t.Context(), append(tb("a", 6), tb("b", 1)...), results); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, args := range seen.args {
+		if args[0] == "evalsha" {
+			got = append(got, fmt.Sprintf("%q %d", args[len(args)-2], args[len(args)-1]))
+		}
+	}
+	want := []string{fmt.Sprintf(`"" %d`, epoch.UnixMicro()), fmt.Sprintf(`"refused" %d`, epoch.UnixMicro())}
+	if !slices.Equal(got, want) {
+		t.Errorf("scripts end with %v: want %v", got, want)
 	}
 }
 
@@ -64,7 +89,7 @@ func TestClientWithoutTime(t *testing.T) {
 	servers(t, func(t *testing.T, client *redis.Client) {
 		for _, us := range []int64{0, -1, 1 << 53} {
 			now := func() time.Time { return time.UnixMicro(us) }
-			for do, err := range each(t, redislimit.New(client, redislimit.ClientTimeOf(now)), tb("a", 1)) {
+			for do, err := range each(t, redislimit.NewPatient(client, redislimit.ClientTimeOf(now)), tb("a", 1)) {
 				want := `redislimit: ` + do + ` "rl:{a}:tb:1m": ERR ratelimit: the caller does not know the time`
 				var e *redislimit.Error
 				if !errors.As(err, &e) || e.Kind != redislimit.KindClock || e.Error() != want {
@@ -87,8 +112,8 @@ type skewed struct {
 
 func newSkewed(t *testing.T, by time.Duration) *skewed {
 	s := &skewed{server: newMini(t), clock: &handClock{}}
-	s.right = redislimit.New(s.server.client, redislimit.ClientTimeOf(s.clock.now))
-	s.ahead = redislimit.New(s.server.client, redislimit.ClientTimeOf(func() time.Time { return s.clock.now().Add(by) }))
+	s.right = redislimit.NewPatient(s.server.client, redislimit.ClientTimeOf(s.clock.now))
+	s.ahead = redislimit.NewPatient(s.server.client, redislimit.ClientTimeOf(func() time.Time { return s.clock.now().Add(by) }))
 	return s
 }
 
@@ -167,6 +192,28 @@ func TestClientWhoseClockIsBehind(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// A lease that is renewed, which is done thrice in its time, is not taken from its holder by a clock that is ahead by less
+// than a third of it.
+func TestLeaseByClocksThatDiffer(t *testing.T) {
+	const lease, renewal, pause = 30 * time.Second, 10 * time.Second, time.Second
+	for _, d := range []time.Duration{-renewal + pause, renewal - pause} {
+		s := newSkewed(t, d)
+		ours, theirs := leased("a", 1, "ann"), leased("a", 5, "bob")
+		take(t, s.right, ours)
+		for passed := time.Duration(0); passed < 3*lease; passed += pause {
+			if held := make([]bool, 1); passed%renewal == 0 {
+				if err := s.right.Renew(t.Context(), ours, held); err != nil || !held[0] {
+					t.Fatalf("by %v: renewed after %v: %v, error %v", d, passed, held[0], err)
+				}
+			}
+			if r := take(t, s.ahead, theirs); r.Allowed {
+				t.Fatalf("by %v: all slots are taken after %v", d, passed)
+			}
+			s.advance(pause)
 		}
 	}
 }
