@@ -65,18 +65,19 @@ func TestTimeOfTheClient(t *testing.T) {
 	one := newMini(t)
 	ring := redis.NewRing(&redis.RingOptions{Addrs: map[string]string{"one": one.Addr()}})
 	defer func() { _ = ring.Close() }()
-	seen := &intercept{}
-	ring.AddHook(seen)
-	clock := &handClock{}
+	clock, seen := &handClock{}, &intercept{}
 	store, results := redislimit.NewPatient(ring, redislimit.ClientTimeOf(clock.now)), make([]ratelimit.Result, 2)
-	if err := store.Take(t.Context(), append(tb("a", 6), tb("b", 1)...), results); err != nil {
-		t.Fatal(err)
+	for range 2 { // after the first the server knows the script
+		if err := store.Take(t.Context(), append(tb("a", 6), tb("b", 1)...), results); err != nil {
+			t.Fatal(err)
+		}
+		if len(seen.args) == 0 {
+			ring.AddHook(seen)
+		}
 	}
 	var got []string
 	for _, args := range seen.args {
-		if args[0] == "evalsha" {
-			got = append(got, fmt.Sprintf("%q %d", args[len(args)-2], args[len(args)-1]))
-		}
+		got = append(got, fmt.Sprintf("%q %d", args[len(args)-2], args[len(args)-1]))
 	}
 	want := []string{fmt.Sprintf(`"" %d`, epoch.UnixMicro()), fmt.Sprintf(`"refused" %d`, epoch.UnixMicro())}
 	if !slices.Equal(got, want) {
@@ -227,7 +228,7 @@ func TestCallsThatOvertakeEachOther(t *testing.T) {
 	var wg sync.WaitGroup
 	start := time.Now()
 	for i := range callers {
-		store := redislimit.New(clients[i%len(clients)], redislimit.ClientTime(), redislimit.Timeout(0))
+		store := redislimit.NewPatient(clients[i%len(clients)], redislimit.ClientTime())
 		wg.Go(func() {
 			results := make([]ratelimit.Result, 1)
 			charges := []ratelimit.Charge{{Key: []byte("hot"), Name: "20ms", Limit: limit, Cost: 1}}
