@@ -158,6 +158,7 @@ func TestClientsWhoseClocksDiffer(t *testing.T) {
 					}
 					s.advance(pause)
 				}
+				t.Logf("admitted %d of %d calls in %v", admitted, 2*span/pause, span)
 				if most := test.most(span + d); admitted > most {
 					t.Errorf("admitted %d: want at most the %d of %v", admitted, most, span+d)
 				}
