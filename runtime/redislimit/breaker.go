@@ -32,7 +32,7 @@ type breaker struct {
 func newBreaker(server string, s *sender) *breaker {
 	b := &breaker{server: server, sender: s, born: time.Now()}
 	b.circuit = gobreaker.NewTwoStepCircuitBreaker[any](gobreaker.Settings{
-		Timeout:       leastPause + rand.N(mostPause-leastPause), //nolint:gosec // nobody gains by guessing it
+		Timeout:       leastPause + rand.N(mostPause-leastPause), // #nosec G404 -- nobody gains by guessing it
 		ReadyToTrip:   func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= failuresToOpen },
 		IsExcluded:    func(err error) bool { return errors.Is(err, errNeither) },
 		OnStateChange: b.changed,

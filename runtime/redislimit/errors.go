@@ -154,11 +154,11 @@ func kindOfReply(text string) Kind {
 // fault returns an Error whose method and keys are yet to be told.
 func fault(kind Kind, err error) *Error { return &Error{Kind: kind, Err: err} }
 
-// noAnswer is the error of a call whose budget is used up. It does not match [context.DeadlineExceeded], as the deadline
+// noAnswerError is that of a call whose budget is used up. It does not match [context.DeadlineExceeded], as the deadline
 // was not the caller's.
-type noAnswer time.Duration
+type noAnswerError time.Duration
 
-func (d noAnswer) Error() string { return fmt.Sprintf("no answer within %v", time.Duration(d)) }
+func (d noAnswerError) Error() string { return fmt.Sprintf("no answer within %v", time.Duration(d)) }
 
 // Timeout is what errors of time have in Go.
-func (noAnswer) Timeout() bool { return true }
+func (noAnswerError) Timeout() bool { return true }

@@ -1,6 +1,7 @@
 package redislimit
 
 import (
+	"context"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -29,3 +30,16 @@ func NewWithPrelude(client redis.UniversalClient, prelude string, opts ...Option
 func ClientTimeOf(now func() time.Time) Option {
 	return optionFunc(func(s *Store) { s.now = now })
 }
+
+// Client is what a Store needs of a client.
+type Client = processor
+
+// NewOn returns a Store on a client of the test's. Where there are several servers, route returns the one of a key.
+func NewOn(client Client, route func(ctx context.Context, key string) (string, error), opts ...Option) *Store {
+	s := New(nil, opts...)
+	s.sender.client, s.sender.route = client, route
+	return s
+}
+
+// TryAgainMost is how long a script is sent again whose keys are on the move.
+const TryAgainMost = tryAgainMost

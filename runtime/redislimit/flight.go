@@ -18,10 +18,10 @@ type flight struct {
 	judged  atomic.Bool
 	cut     atomic.Bool // whether the context ended the flight
 
-	landed chan struct{} // closed when what follows is set
-	reply  any
-	err    *Error
-	panic  any
+	landed   chan struct{} // closed when what follows is set
+	reply    any
+	err      *Error
+	panicked any
 }
 
 // fly does something that the server must answer, and returns its answer, or earlier if the context ends.
@@ -46,8 +46,8 @@ func fly(ctx context.Context, b *breaker, budget time.Duration, do func(context.
 		}
 	}
 	switch {
-	case f.panic != nil: // of a hook of the client's owner, who recovers it where the call is
-		panic(f.panic)
+	case f.panicked != nil: // a hook of the client, whose owner recovers it where the call is
+		panic(f.panicked)
 	case f.err != nil:
 		return nil, f.err
 	}
@@ -57,7 +57,7 @@ func fly(ctx context.Context, b *breaker, budget time.Duration, do func(context.
 func (f *flight) run(ctx context.Context, do func(context.Context) (any, error)) {
 	defer close(f.landed)
 	defer func() {
-		if f.panic = recover(); f.panic != nil {
+		if f.panicked = recover(); f.panicked != nil {
 			f.judge(errNeither)
 		}
 	}()
@@ -82,7 +82,7 @@ func (f *flight) leave() {
 	left := f.budget - (f.breaker.now() - f.began)
 	switch {
 	case f.budget > 0 && left <= f.budget/10: // it had its budget, but for what the call did before
-		f.judge(fault(KindTimeout, noAnswer(f.budget)))
+		f.judge(f.silence())
 	case f.budget > 0:
 		time.AfterFunc(left, f.lapse)
 	case f.cut.Load():
@@ -97,7 +97,15 @@ func (f *flight) lapse() {
 		f.judge(errNeither)
 		return
 	}
-	f.judge(fault(KindTimeout, noAnswer(f.breaker.now()-f.began)))
+	f.judge(f.silence())
+}
+
+// silence is the failure of a server that has not answered in time.
+func (f *flight) silence() *Error {
+	if f.budget > 0 {
+		return fault(KindTimeout, noAnswerError(f.budget))
+	}
+	return fault(KindTimeout, noAnswerError((f.breaker.now() - f.began).Round(time.Millisecond)))
 }
 
 func (f *flight) judge(err error) {
@@ -108,7 +116,7 @@ func (f *flight) judge(err error) {
 
 // ended returns the error of a call whose context has ended, or whose budget is used up.
 func ended(ctx context.Context) *Error {
-	var used noAnswer
+	var used noAnswerError
 	switch err := ctx.Err(); {
 	case errors.As(context.Cause(ctx), &used):
 		return fault(KindTimeout, used)
@@ -135,8 +143,10 @@ func conceal(err error) error {
 	return err
 }
 
+// Is conceals what the errors of contexts match, and nothing else.
 func (c concealed) Is(target error) bool {
 	return target != context.DeadlineExceeded && target != context.Canceled && errors.Is(c.error, target)
 }
 
+// As conceals nothing.
 func (c concealed) As(target any) bool { return errors.As(c.error, target) }

@@ -126,7 +126,7 @@ func (s *Store) undo(ctx context.Context, groups []group) error {
 	}
 	undone := make(chan error, 1)
 	go func() {
-		ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), undoTimeout, noAnswer(undoTimeout))
+		ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), undoTimeout, noAnswerError(undoTimeout))
 		defer cancel()
 		undone <- each(back, func(g *group) error {
 			err := s.giveBack(ctx, "undo", g.charges)

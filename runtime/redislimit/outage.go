@@ -14,12 +14,13 @@ type Outage struct {
 }
 
 // OnOutage has the Store report when a server is taken off the path of calls, and when it is back. The default is one
-// line of [slog.Default] each, a warning and an info.
+// line of [slog.Default] each, a warning and an info; nil is no report.
 //
 // A server is taken off after five failures in a row. From then on calls get an [Error] of [KindOutage] at once. After half
 // a second to a second, which each process draws for itself, one call tries whether it is back, and if not, another one as
 // long after that. Failures are those of the kinds timeout, connection, loading, readonly, clusterdown, busy, memory,
-// forbidden and clock; of timeouts only if [Timeout] has passed, too.
+// forbidden and clock. The end of a caller's context before [Timeout] is none, unless the server answers nobody until that
+// has passed.
 //
 // In a Cluster or Ring each server is watched by itself. One that leaves it while it is off the path is never reported as
 // back.
@@ -49,6 +50,9 @@ type outages struct {
 }
 
 func (o *outages) add(outage Outage) {
+	if o.report == nil {
+		return
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.queue = append(o.queue, outage)

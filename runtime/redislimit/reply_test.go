@@ -43,7 +43,7 @@ func TestUnexpectedReply(t *testing.T) {
 				"take": store.Take(t.Context(), tb("a", 1), results),
 				"peek": store.Peek(t.Context(), tb("a", 1), results),
 			} {
-				if err == nil || !strings.HasPrefix(err.Error(), "redislimit: "+do+` "rl:{a}:tb:1m": unexpected reply `) {
+				if kindOf(err) != redislimit.KindReply || !strings.HasPrefix(err.Error(), "redislimit: "+do+` "rl:{a}:tb:1m": unexpected reply `) {
 					t.Errorf("%s: error %v", do, err)
 				}
 			}

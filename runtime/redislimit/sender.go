@@ -66,7 +66,7 @@ func (s *sender) budget(ctx context.Context) (context.Context, context.CancelFun
 	if s.timeout <= 0 {
 		return ctx, func() {}
 	}
-	return context.WithTimeoutCause(ctx, s.timeout, noAnswer(s.timeout))
+	return context.WithTimeoutCause(ctx, s.timeout, noAnswerError(s.timeout))
 }
 
 // send does something at the server that has the key.
@@ -102,55 +102,3 @@ func (s *sender) breakerOf(ctx context.Context, key string) (*breaker, error) {
 	}
 	return b.(*breaker), nil
 }
-
-// tryAgainPause is between two attempts at keys of which some have moved to another server and some are about to. They are
-// given up after tryAgainMost.
-const tryAgainPause, tryAgainMost = 10 * time.Millisecond, time.Second
-
-// eval runs a script. It sends it again only where the server says that it has not run it.
-func (s *sender) eval(ctx context.Context, sc *script, args []any) (any, error) {
-	for began := time.Now(); ; {
-		reply, err := s.evalOnce(ctx, args)
-		switch {
-		case isNoScript(err) && args[0] == "evalsha":
-			args[0], args[1] = "eval", sc.text // from now on the server knows it
-		case redis.IsTryAgainError(err) && time.Since(began) < tryAgainMost:
-			if !pause(ctx, tryAgainPause) {
-				return nil, err
-			}
-		default:
-			return reply, err
-		}
-	}
-}
-
-// pause reports whether it could sleep for so long and the context still has time left.
-func pause(ctx context.Context, d time.Duration) bool {
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= d {
-		return false
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-func (s *sender) evalOnce(ctx context.Context, args []any) (any, error) {
-	cmd := charging{redis.NewCmd(ctx, args...)}
-	cmd.SetFirstKeyPos(fixedArgs)
-	if err := s.client.Process(ctx, cmd); err != nil {
-		return nil, err
-	}
-	return cmd.Result()
-}
-
-// charging is a command that go-redis sends once. By default it sends a command up to four times when a reply does not
-// come, and each time may charge.
-type charging struct{ *redis.Cmd }
-
-// NoRetry is go-redis's to call.
-func (charging) NoRetry() bool { return true }

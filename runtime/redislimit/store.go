@@ -27,21 +27,24 @@ import (
 // otherwise a string of at most 44 bytes. A value under such a key that the scripts cannot read is an error, and is not
 // overwritten.
 //
-// A call is charged at most once. When its reply is lost, or the connection breaks, the error says so and it is not
-// known whether it was charged: the retries of go-redis, which would charge again, do not apply.
+// No method takes longer than its context and [Timeout], whatever the timeouts of the client are. What it has asked of the
+// server ends in the background, by those: by go-redis's defaults a connection is given up 5 s after a server has fallen
+// silent, and until then nobody else has it. With ContextTimeoutEnabled in the client's options it ends with the call. A
+// server that fails five times in a row is taken off the path of calls until it is back, see [OnOutage]. What Redis could not
+// do is an [*Error].
+//
+// A call is charged at most once: the retries of go-redis, which would charge again, do not apply. When its reply is lost or
+// late, or the connection breaks, the error says so, and it is not known whether it was charged, or will be once the
+// server gets to it.
 //
 // In a Cluster or Ring, buckets of different Keys live on different servers, unless the [Prefix] has a hash tag. A call
 // for several Keys is then one script a Key, one after the other. Take still charges all or none: when a Key refuses or
-// errs, what those before it were charged is refunded before Take returns, even if the context has ended, and the results
-// tell where the limits stand then. In between, other callers find less than there is. When the refund fails, that is an
-// error too. Three things are not as before after such a refund: a Holder that took again what it held holds nothing, a
-// [ratelimit.SlidingLog] that others took of in between has given back its oldest units, and a bucket of a changed limit is
-// as after any call by the new one. Peek, Refund and Renew ask for all Keys at the same time, and like Reset go on when one
-// fails.
-//
-// How long a call may take is up to the client: by go-redis's defaults, 5 s for a connection and 3 s for a reply, even
-// past the deadline of the context. Set ContextTimeoutEnabled in its options for deadlines to hold, and DialTimeout and
-// ReadTimeout to what a call may wait; a context that is cancelled before its deadline waits for these.
+// errs, what those before it were charged is refunded before Take returns, and the results tell where the limits stand
+// then. In between, other callers find less than there is. The refund is tried for a second, even if the context has ended.
+// That Take does not wait for one that takes longer than the call may, or that it fails, is an error too. Three things are
+// not as before after such a refund: a Holder that took again what it held holds nothing, a [ratelimit.SlidingLog] that
+// others took of in between has given back its oldest units, and a bucket of a changed limit is as after any call by the
+// new one. Peek, Refund and Renew ask for all Keys at the same time, and like Reset go on when one fails.
 type Store struct {
 	sender  *sender
 	prefix  string
@@ -90,8 +93,8 @@ func New(client redis.UniversalClient, opts ...Option) *Store {
 	return s
 }
 
-// Take implements [ratelimit.Store]. It returns the error of [ratelimit.CheckDecision] or [ratelimit.CheckHolders], or one
-// that wraps what the client or the server said.
+// Take implements [ratelimit.Store]. It returns the context's error if that has ended before, the error of
+// [ratelimit.CheckDecision] or [ratelimit.CheckHolders], or an [*Error].
 func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
 	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results), ratelimit.CheckHolders(charges)); err != nil {
 		return err
@@ -104,8 +107,8 @@ func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []
 	return s.decide(ctx, "take", s.scripts.take, charges, results)
 }
 
-// Peek implements [ratelimit.Store]. It returns the error of [ratelimit.CheckDecision], or one that wraps what the client
-// or the server said.
+// Peek implements [ratelimit.Store]. It returns the context's error if that has ended before, the error of
+// [ratelimit.CheckDecision], or an [*Error].
 func (s *Store) Peek(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
 	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results)); err != nil {
 		return err
@@ -129,8 +132,8 @@ func (s *Store) decide(ctx context.Context, method string, sc *script, charges [
 	return s.wrap(method, charges, err)
 }
 
-// Refund implements [ratelimit.Store]. It returns the error of [ratelimit.CheckCharges] or [ratelimit.CheckHolders], one
-// that matches [ratelimit.ErrLeaseLost], or one that wraps what the client or the server said.
+// Refund implements [ratelimit.Store]. It returns the context's error if that has ended before, the error of
+// [ratelimit.CheckCharges] or [ratelimit.CheckHolders], one that matches [ratelimit.ErrLeaseLost], or an [*Error].
 func (s *Store) Refund(ctx context.Context, charges []ratelimit.Charge) error {
 	err := cmp.Or(ctx.Err(), ratelimit.CheckCharges(charges), ratelimit.CheckHolders(charges))
 	if err != nil || len(charges) == 0 {
@@ -152,8 +155,8 @@ func (s *Store) giveBack(ctx context.Context, method string, charges []ratelimit
 	return s.wrap(method, charges, err)
 }
 
-// Renew implements [ratelimit.Renewer]. It returns the error of [ratelimit.CheckRenewal], or one that wraps what the client
-// or the server said.
+// Renew implements [ratelimit.Renewer]. It returns the context's error if that has ended before, the error of
+// [ratelimit.CheckRenewal], or an [*Error].
 func (s *Store) Renew(ctx context.Context, charges []ratelimit.Charge, held []bool) error {
 	if err := cmp.Or(ctx.Err(), ratelimit.CheckRenewal(charges, held)); err != nil || len(charges) == 0 {
 		return err
@@ -174,9 +177,9 @@ func (s *Store) renew(ctx context.Context, charges []ratelimit.Charge, held []bo
 	return s.wrap("renew", charges, err)
 }
 
-// Reset implements [ratelimit.Store]. It returns the error of [ratelimit.CheckCharges], or errors that wrap what the client
-// or the server said. Bucket by bucket is made as new, in any
-// topology; it goes on when one fails.
+// Reset implements [ratelimit.Store]. It returns the context's error if that has ended before, the error of
+// [ratelimit.CheckCharges], or errors, each an [*Error]. Bucket by bucket is made as new, in any topology; it goes on when
+// one fails.
 func (s *Store) Reset(ctx context.Context, charges []ratelimit.Charge) error {
 	if err := cmp.Or(ctx.Err(), ratelimit.CheckCharges(charges)); err != nil {
 		return err

@@ -223,6 +223,9 @@ func TestNoClient(t *testing.T) {
 		if want := `redislimit: ` + do + ` "rl:{a}:tb:1m": misconfigured: no client`; err == nil || err.Error() != want {
 			t.Errorf("error %v: want %s", err, want)
 		}
+		if !errors.Is(err, ratelimit.ErrMisconfigured) || kindOf(err) != redislimit.KindMisconfigured {
+			t.Errorf("error %#v: want one of kind misconfigured", err)
+		}
 	}
 }
 

@@ -1,0 +1,124 @@
+package redislimit_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+	"github.com/ratelimitgen/ratelimitgen/runtime/redislimit"
+)
+
+// fake is a client whose server is a function of the test's. By default it allows everything.
+type fake struct {
+	mu   sync.Mutex
+	sent []string // the keys, in the order of the commands
+	do   func(ctx context.Context, key string) error
+
+	replies map[string][]any // by key, the next ones
+}
+
+// serve has do answer from now on; nil allows everything.
+func (f *fake) serve(do func(ctx context.Context, key string) error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.do = do
+}
+
+// count returns how many commands were sent since it was last asked.
+func (f *fake) count() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := len(f.sent)
+	f.sent = nil
+	return n
+}
+
+func (f *fake) Process(ctx context.Context, cmd redis.Cmder) error {
+	at := 3 // of a script
+	if cmd.Name() == "del" {
+		at = 1
+	}
+	key := cmd.Args()[at].(string)
+	f.mu.Lock()
+	f.sent = append(f.sent, key)
+	do := f.do
+	var reply any = []any{int64(0), int64(4), int64(1), int64(1)}
+	if next := f.replies[key]; len(next) > 0 {
+		reply, f.replies[key] = next[0], next[1:]
+	}
+	f.mu.Unlock()
+	var err error
+	if do != nil {
+		err = do(ctx, key)
+	}
+	if script, ok := cmd.(interface{ SetVal(any) }); ok {
+		script.SetVal(reply)
+	}
+	return err
+}
+
+// hang is a server that answers no more, at the other end of a client that looks at its own timeout only.
+func hang(context.Context, string) error {
+	time.Sleep(3 * time.Second)
+	return os.ErrDeadlineExceeded
+}
+
+// noRoute is a server that cannot be connected to, at the other end of a client that goes on trying.
+func noRoute(ctx context.Context, _ string) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// after is a server that takes its time.
+func after(d time.Duration) func(context.Context, string) error {
+	return func(context.Context, string) error {
+		time.Sleep(d)
+		return nil
+	}
+}
+
+// failing is a server that answers an error.
+func failing(text string) func(context.Context, string) error {
+	return func(context.Context, string) error { return serverError(text) }
+}
+
+// takeOne returns the error of a take, and how long it took.
+func takeOne(ctx context.Context, store *redislimit.Store, key string) (time.Duration, error) {
+	start := time.Now()
+	err := store.Take(ctx, tb(key, 1), make([]ratelimit.Result, 1))
+	return time.Since(start), err
+}
+
+// kindOf returns the kind of an error, or "" if it is none of the Store's.
+func kindOf(err error) redislimit.Kind {
+	if e, ok := errors.AsType[*redislimit.Error](err); ok {
+		return e.Kind
+	}
+	return ""
+}
+
+// fails fails the test unless so many takes end with errors of a kind.
+func fails(t *testing.T, store *redislimit.Store, key string, n int, want redislimit.Kind) {
+	t.Helper()
+	for i := range n {
+		if _, err := takeOne(t.Context(), store, key); kindOf(err) != want {
+			t.Fatalf("call %d: %v: want kind %q", i, err, want)
+		}
+	}
+}
+
+// inFakeTime runs a test in which time passes when all wait, and lets the flights that it has abandoned land.
+func inFakeTime(t *testing.T, test func(*testing.T)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		defer time.Sleep(time.Minute)
+		test(t)
+	})
+}
