@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/redis/go-redis/v9"
 
@@ -19,31 +20,26 @@ import (
 // Check finds out, at the start of a program, whether Redis will be able to decide calls. At each server that has keys, which
 // are the masters of a Cluster and the shards of a Ring, it calls all methods for limits of every algorithm, under keys that
 // nobody else uses. The error joins an [Error] for each server that cannot do its part, and says all that a user lacks who
-// may not do everything.
+// may not do everything. A shard that its Ring has given up already is not asked.
 //
 // It disturbs no traffic and leaves no key behind; if it cannot remove one, that expires after two minutes at most. How long
-// it takes is up to ctx only, not to [Timeout].
+// it takes is up to ctx only, not to [Timeout]. Give it more time than the client's ReadTimeout, 3 s by default, or it may not
+// get to know which server of a Cluster keeps silent.
 func (s *Store) Check(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	stages, err := s.stages(ctx)
-	errs := []error{err}
-	for _, err := range inParallel(stages, func(st stage) error { return st.check(ctx) }) {
-		errs = append(errs, err)
+	if err != nil {
+		return s.failed("", err)
 	}
-	return errors.Join(errs...)
-}
-
-// inParallel does something with each, and returns what came of it in their order.
-func inParallel[T any](all []T, do func(T) error) []error {
-	errs := make([]error, len(all))
+	errs := make([]error, len(stages))
 	var wg sync.WaitGroup
-	for i, one := range all {
-		wg.Go(func() { errs[i] = do(one) })
+	for i, st := range stages {
+		wg.Go(func() { errs[i] = st.check(ctx) })
 	}
 	wg.Wait()
-	return errs
+	return errors.Join(errs...)
 }
 
 // stages returns those of all servers that have keys.
@@ -51,10 +47,13 @@ func (s *Store) stages(ctx context.Context) ([]stage, error) {
 	identity := []byte("check:" + rand.Text())
 	switch client := s.sender.client.(type) {
 	case nil:
-		return nil, s.failed("", fault(KindMisconfigured, errNoClient))
+		return nil, fault(KindMisconfigured, errNoClient)
 	case *redis.ClusterClient:
 		return s.clusterStages(ctx, client, identity)
 	case *redis.Ring:
+		if _, err := client.GetShardClientForKey(""); err != nil {
+			return nil, err // there is none left
+		}
 		var stages []stage
 		for _, shard := range client.GetShardClients() {
 			stages = append(stages, stage{server: shard.Options().Addr, client: shard, rights: ringRights, store: s.alone(shard), identity: identity})
@@ -93,61 +92,55 @@ func (s *Store) alone(client processor) *Store {
 // numSlots is how many a Cluster has. maxTries finds a key for each with hardly a doubt.
 const numSlots, maxTries = 16384, 20 * numSlots
 
-// clusterStages returns the stages of the masters, and an error for slots that nobody has. With a prefix that keeps all
-// keys together, one master has them all.
+// clusterStages returns the stages of the masters. With a prefix that keeps all keys together, it is one master's.
 func (s *Store) clusterStages(ctx context.Context, client *redis.ClusterClient, identity []byte) ([]stage, error) {
-	masters, err := within(ctx, func() (map[string]*redis.Client, error) { return mastersOf(ctx, client) })
+	masters, err := within(ctx, func() (int, error) { return countMasters(ctx, client) })
 	if err != nil {
-		return nil, s.failed("", err)
+		return nil, err
 	}
 	stages := map[string]stage{}
 	keyOf := func(i int) string { return s.key(&ratelimit.Charge{Key: numbered(identity, i)}) }
 	together := hashTag(keyOf(0)) == hashTag(keyOf(1))
-	for i := 0; i < maxTries && len(stages) < len(masters); i++ {
+	for i := 0; i < maxTries && len(stages) < masters; i++ {
 		node, err := client.MasterForKey(ctx, keyOf(i))
 		if err != nil {
-			return nil, s.failed("", err)
+			return nil, err
 		}
-		if addr := node.Options().Addr; stages[addr].store == nil {
-			stages[addr] = stage{server: addr, client: node, rights: clusterRights, store: s.alone(client), identity: numbered(identity, i)}
-		}
+		st := stage{server: node.Options().Addr, client: node, rights: clusterRights, store: s.alone(client), identity: numbered(identity, i)}
 		if together {
-			break
+			return []stage{st}, nil
+		}
+		if _, ok := stages[st.server]; !ok {
+			st.node = node
+			stages[st.server] = st
 		}
 	}
-	if !together {
-		err = s.checkSlots(ctx, masters)
-	}
-	return slices.SortedFunc(maps.Values(stages), byServer), err
+	return slices.SortedFunc(maps.Values(stages), byServer), nil
 }
 
-func mastersOf(ctx context.Context, client *redis.ClusterClient) (map[string]*redis.Client, error) {
-	var mu sync.Mutex
-	masters := map[string]*redis.Client{}
-	err := client.ForEachMaster(ctx, func(_ context.Context, node *redis.Client) error {
-		mu.Lock()
-		defer mu.Unlock()
-		masters[node.Options().Addr] = node
+func countMasters(ctx context.Context, client *redis.ClusterClient) (int, error) {
+	var masters atomic.Int64
+	err := client.ForEachMaster(ctx, func(context.Context, *redis.Client) error {
+		masters.Add(1)
 		return nil
 	})
-	return masters, err
+	return int(masters.Load()), err
 }
 
-// checkSlots returns an error if a master says that there are slots that nobody has.
-func (s *Store) checkSlots(ctx context.Context, masters map[string]*redis.Client) error {
-	for _, server := range slices.Sorted(maps.Keys(masters)) {
-		ranges, err := within(ctx, masters[server].ClusterSlots(ctx).Result)
-		if err != nil {
-			continue // its stage finds out
-		}
-		served := 0
-		for _, r := range ranges {
-			served += r.End - r.Start + 1
-		}
-		if served < numSlots {
-			return s.failed(server, fault(KindClusterDown, fmt.Errorf("no master has %d of the %d slots", numSlots-served, numSlots)))
-		}
-		return nil
+// checkSlots returns an error if there are slots of which the server of a Cluster knows no master.
+func (st *stage) checkSlots(ctx context.Context) error {
+	ranges, err := within(ctx, func() ([]redis.ClusterSlot, error) {
+		return st.node.ClusterSlots(ctx).Result() //nolint:staticcheck // the client asks the same, and so may
+	})
+	if err != nil {
+		return err
+	}
+	served := 0
+	for _, r := range ranges {
+		served += r.End - r.Start + 1
+	}
+	if served < numSlots {
+		return fault(KindClusterDown, fmt.Errorf("no master has %d of the %d slots", numSlots-served, numSlots))
 	}
 	return nil
 }

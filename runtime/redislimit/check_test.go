@@ -153,11 +153,20 @@ func TestCheckOfOtherFaults(t *testing.T) {
 		checkError(t, redislimit.New(client).Check(t.Context()), redislimit.KindConnection,
 			`redislimit: check "rl:*": 127.0.0.1:1: dial tcp 127.0.0.1:1: connect: connection refused`)
 	})
+	t.Run("a server that loads its data", func(t *testing.T) {
+		client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1})
+		defer func() { _ = client.Close() }()
+		client.AddHook(&intercept{answer: func(redis.Cmder) (bool, error) {
+			return true, serverError("LOADING Redis is loading the dataset in memory")
+		}})
+		checkError(t, redislimit.New(client).Check(t.Context()), redislimit.KindLoading,
+			`redislimit: check "rl:*": 127.0.0.1:1: LOADING Redis is loading the dataset in memory`)
+	})
 	t.Run("a replica", func(t *testing.T) {
 		server := redistest.Server(t)
 		client := redis.NewClient(server)
 		defer func() { _ = client.Close() }()
-		if err := client.SlaveOf(t.Context(), "127.0.0.1", "1").Err(); err != nil {
+		if err := client.ReplicaOf(t.Context(), "127.0.0.1", "1").Err(); err != nil {
 			t.Fatal(err)
 		}
 		err := redislimit.New(client).Check(t.Context())

@@ -20,13 +20,16 @@ import (
 
 // S17: with the time of the callers, a server that answers 0 to all who ask decides as any other.
 func TestConformanceByClientTimeOnMiniredis(t *testing.T) {
+	if testing.Short() { // as under the race detector, to which it is what TestConformanceOnRedis and TestCluster are
+		return
+	}
 	server := newMini(t)
 	ratelimittest.Run(t, func(t *testing.T, test ratelimittest.Test) {
 		server.empty()
 		server.SetTime(time.Unix(0, 0))
 		clock := &handClock{}
 		store := redislimit.NewPatient(server.client, redislimit.ClientTimeOf(clock.now))
-		test(t, &watched{Store: store, t: t, server: server}, func(d time.Duration) {
+		test(t, store, func(d time.Duration) {
 			clock.passed.Add(int64(d))
 			server.FastForward(d)
 		})

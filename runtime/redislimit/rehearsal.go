@@ -16,20 +16,23 @@ import (
 // stage is a server and where calls can be rehearsed there.
 type stage struct {
 	server   string
-	client   processor // of the server
-	rights   []right   // that it takes
-	store    *Store    // which leads there for this identity
-	identity []byte    // of buckets that live there
-	others   [][]byte  // identities of further buckets that should
+	client   processor     // of the server
+	node     *redis.Client // the same, of a Cluster whose other nodes have keys, too
+	rights   []right       // that it takes
+	store    *Store        // which leads there for this identity
+	identity []byte        // of buckets that live there
+	others   [][]byte      // identities of further buckets that should
 }
 
 // check rehearses calls, and finds out why if they fail.
 func (st *stage) check(ctx context.Context) error {
 	err := st.rehearse(ctx)
+	if err == nil && st.node != nil {
+		err = st.checkSlots(ctx)
+	}
 	if err == nil {
 		return nil
 	}
-	st.clean(ctx)
 	if e, ok := errors.AsType[*Error](err); ok {
 		err = fault(e.Kind, st.explained(ctx, e))
 	}
@@ -47,11 +50,13 @@ func (st *stage) explained(ctx context.Context, e *Error) error {
 	return e.Err
 }
 
-// clean removes what a rehearsal that failed has left, even if the context has ended.
+// clean removes what a rehearsal that failed has left, for which it takes its time if the context has ended.
 func (st *stage) clean(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
-	defer cancel()
-	_ = st.reset(ctx) // the rehearsal's error says what is wrong
+	within(ctx, func() (any, error) { //nolint:errcheck // the rehearsal's error says what is wrong
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
+		defer cancel()
+		return nil, st.reset(ctx)
+	})
 }
 
 // reset removes the buckets of the rehearsal.
@@ -104,7 +109,7 @@ var rehearsal = []struct {
 }
 
 // rehearse makes the calls, and returns the first error.
-func (st *stage) rehearse(ctx context.Context) error {
+func (st *stage) rehearse(ctx context.Context) (err error) {
 	for _, r := range st.rights {
 		if !slices.Contains(unmissed, r.command) {
 			continue
@@ -114,6 +119,11 @@ func (st *stage) rehearse(ctx context.Context) error {
 		}
 	}
 	taken := map[ratelimit.Algorithm]time.Duration{} // when it was first taken of
+	defer func() {
+		if err != nil && len(taken) > 0 {
+			st.clean(ctx)
+		}
+	}()
 	for _, step := range rehearsal {
 		c := st.charge(step.algorithm)
 		c.Limit.Period = cmp.Or(step.period, c.Limit.Period)

@@ -81,6 +81,9 @@ func TestWaysToAServer(t *testing.T) {
 // A user who may do no more than docs/redis.md says, and only to keys of the prefix, passes the suite. The clock of the
 // test has rights of its own.
 func TestConformanceByUserWithTheLeastRights(t *testing.T) {
+	if testing.Short() { // as under the race detector, to which it is what TestConformanceOnRedis and TestCluster are
+		return
+	}
 	server := redistest.Server(t)
 	all, user := redis.NewClient(server), redis.NewClient(redistest.User(t, server, "limiter",
 		append(leastRights(t), "(~readings +incr)", "(~rl:* +pexpiretime +pexpireat)")...))
@@ -93,6 +96,9 @@ func TestConformanceByUserWithTheLeastRights(t *testing.T) {
 
 // Two real servers in a Ring pass the suite, as a Cluster does.
 func TestConformanceOnRing(t *testing.T) {
+	if testing.Short() { // as under the race detector, to which it is what TestConformanceOnRedis and TestCluster are
+		return
+	}
 	ring := redis.NewRing(&redis.RingOptions{Addrs: map[string]string{"one": redistest.Server(t).Addr, "two": redistest.Server(t).Addr}})
 	t.Cleanup(func() { _ = ring.Close() })
 	ratelimittest.RunByKey(t, onClock(ring))
