@@ -159,7 +159,7 @@ type watched struct {
 	server *mini
 }
 
-// R05, R06, R08, R09: slack is what a key may live longer than its bucket needs, and must live longer at least by a
+// R05, R06, R08, R09, S09: slack is what a key may live longer than its bucket needs, and must live longer at least by a
 // millisecond, whatever call it was written by.
 const slack = 3 * time.Millisecond
 
