@@ -1,6 +1,7 @@
 package redislimit_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -17,6 +18,32 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/lua"
 	"github.com/ratelimitgen/ratelimitgen/runtime/redislimit"
 )
+
+func ExampleStore_Check() {
+	server, err := miniredis.Run()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer server.Close()
+	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
+	defer func() { _ = client.Close() }()
+
+	store := redislimit.New(client)
+	fmt.Println(store.Check(context.Background()), server.Keys())
+
+	server.SetTime(time.Unix(0, 0)) // some servers do not know the time
+	var failed *redislimit.Error
+	if errors.As(store.Check(context.Background()), &failed) {
+		fmt.Println(failed.Kind)
+	}
+	store = redislimit.New(client, redislimit.ClientTime())
+	fmt.Println(store.Check(context.Background()))
+	// Output:
+	// <nil> []
+	// clock
+	// <nil>
+}
 
 // leastRights are the rules that docs/redis.md tells for a user of the Store's.
 func leastRights(t *testing.T) []string {

@@ -64,9 +64,9 @@ func (st *stage) forbidden(ctx context.Context, cause error) error {
 		case redis.IsAuthError(err):
 			return err
 		case err == nil || kindOf(err) != KindForbidden:
-		case strings.Contains(err.Error(), "'"+r.command+"'"):
+		case strings.Contains(err.Error(), "run the '"+r.command+"'"):
 			lacks = append(lacks, "+"+r.command)
-		case strings.Contains(err.Error(), "command"): // another one: the client's, as it connects
+		case strings.Contains(err.Error(), "run the '"): // another one: the client's, as it connects
 			return err
 		default:
 			keys = false
