@@ -130,19 +130,21 @@ func TestWhatTakesAServerOff(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			client := &fake{do: test.do}
-			store := redislimit.NewOn(client, nil)
-			fails(t, store, "a", 4, test.kind)
-			client.serve(nil)
-			fails(t, store, "a", 1, "")
-			client.serve(test.do)
-			fails(t, store, "a", 5, test.kind) // in a row
-			client.serve(nil)
-			want := redislimit.Kind("")
-			if test.off {
-				want = redislimit.KindOutage
-			}
-			fails(t, store, "a", 1, want)
+			inFakeTime(t, func(t *testing.T) {
+				client := &fake{do: test.do}
+				store := redislimit.NewOn(client, nil)
+				fails(t, store, "a", 4, test.kind)
+				client.serve(nil)
+				fails(t, store, "a", 1, "")
+				client.serve(test.do)
+				fails(t, store, "a", 5, test.kind) // in a row
+				client.serve(nil)
+				want := redislimit.Kind("")
+				if test.off {
+					want = redislimit.KindOutage
+				}
+				fails(t, store, "a", 1, want)
+			})
 		})
 	}
 }

@@ -44,10 +44,12 @@ level=INFO msg="ratelimit: Redis is back on the path of calls" server=redis
 }
 
 func TestNobodyIsTold(t *testing.T) {
-	client := &fake{do: failing("LOADING Redis is loading the dataset in memory")}
-	store := redislimit.NewOn(client, nil, redislimit.OnOutage(nil))
-	fails(t, store, "a", 5, redislimit.KindLoading)
-	fails(t, store, "a", 1, redislimit.KindOutage)
+	inFakeTime(t, func(t *testing.T) {
+		client := &fake{do: failing("LOADING Redis is loading the dataset in memory")}
+		store := redislimit.NewOn(client, nil, redislimit.OnOutage(nil))
+		fails(t, store, "a", 5, redislimit.KindLoading)
+		fails(t, store, "a", 1, redislimit.KindOutage)
+	})
 }
 
 // Transitions are told once, in order, and a report may call the Store.
