@@ -273,9 +273,14 @@ func setFallback(a *Annotation, v value) Errors {
 
 var limitName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
+// setName reads a name. A period is none, or a limit could be called by that of another one.
 func setName(a *Annotation, v value) Errors {
+	const want = "want letters, digits and _, not starting with a digit"
+	if _, isPeriod := parseDuration(v.text); isPeriod {
+		return v.want("only a limit without name= is called by its period: " + want)
+	}
 	if !limitName.MatchString(v.text) {
-		return v.want("want letters, digits and _, not starting with a digit")
+		return v.want(want)
 	}
 	a.Name = v.text
 	return nil

@@ -26,7 +26,8 @@ var units = []struct {
 	{"ms", time.Millisecond},
 }
 
-// parseDuration reads a duration such as 1m30s, which is not empty. One that is too long for a period is maxPeriod+1 at least.
+// parseDuration reads a duration such as 1m30s, which is not empty. One that is too long for a period is maxPeriod+1 at
+// least.
 func parseDuration(s string) (d time.Duration, ok bool) {
 	next := 0 // unit
 	for s != "" {

@@ -43,7 +43,7 @@ func TestGeneratedFiles(t *testing.T) {
 	}
 	compare(t, elsewhere[0].Target(), elsewhere, wanted)
 	for path := range files(t, root) {
-		if _, ok := generate.Source(path); ok && !wanted[filepath.Join(root, path)] && !nested(path) {
+		if _, ok := parse.SourcePath(path); ok && !wanted[filepath.Join(root, path)] && !nested(path) {
 			t.Errorf("%s belongs to no case", path)
 		}
 	}

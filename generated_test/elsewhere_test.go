@@ -11,8 +11,8 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/internal/parse"
 )
 
-// TestElsewhere generates the decorators of the corpus for another package, which is not there. Those that it cannot have are
-// to be reported, and the others to compile.
+// TestElsewhere generates the decorators of the corpus for another package, which is not there. Those that it cannot
+// have are to be reported, and the others to compile.
 func TestElsewhere(t *testing.T) {
 	entries, err := os.ReadDir(".")
 	if err != nil {

@@ -26,8 +26,9 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/internal/parse"
 )
 
-// FuzzInterfaces writes random directives on random interfaces. Either mistakes are reported, each at a place in the source,
-// or the decorators compile, as they must without the lines that have the mistakes. It goes on for as long as it is told to by
+// FuzzInterfaces writes random directives on random interfaces. Either mistakes are reported, each at a place in the
+// source, or the decorators compile, as they must without the lines that have the mistakes. It goes on for as long as
+// it is told to by
 //
 //	make fuzz FUZZ=10m
 func FuzzInterfaces(f *testing.F) {
@@ -48,9 +49,9 @@ func randomBytes(r *rand.Rand) []byte {
 	return data
 }
 
-// TestRandomPackages builds a module of random packages with their decorators, in which the generator's own type check finds
-// no fault either. Unlike in memory, lengths of arrays are spelled as they are in the source. Interfaces are embedded in another
-// package, and some have decorators elsewhere, too.
+// TestRandomPackages builds a module of random packages with their decorators, in which the generator's own type check
+// finds no fault either. Unlike in memory, lengths of arrays are spelled as they are in the source. Interfaces are
+// embedded in another package, and some have decorators elsewhere, too.
 func TestRandomPackages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles a module")
@@ -124,8 +125,8 @@ func isOutOfReach(err error) bool {
 	})
 }
 
-// generateRepaired checks what is generated for the files of a package, and again without the lines that have mistakes, until
-// there are none.
+// generateRepaired checks what is generated for the files of a package, and again without the lines that have mistakes,
+// until there are none.
 func generateRepaired(t *testing.T, files map[string]string) verdict {
 	t.Helper()
 	for {
@@ -198,11 +199,11 @@ func generateInMemory(t *testing.T, files map[string]string) verdict {
 	v.generated = map[string]string{}
 	all := p.Files
 	for f, source := range sources {
-		v.generated[generate.Output(f.Path)] = string(source)
+		v.generated[parse.OutputPath(f.Path)] = string(source)
 		if formatted, err := format.Source(source); err != nil || !bytes.Equal(formatted, source) {
 			t.Errorf("not as gofmt has it: %v", err)
 		}
-		file, err := parser.ParseFile(p.Fset, generate.Output(f.Path), source, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(p.Fset, parse.OutputPath(f.Path), source, parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, source)
 		}

@@ -55,7 +55,7 @@ func (g *Guard) Begin(ctx context.Context, call ...Arg) (*Call, error) {
 	}
 	c.scratch = s
 	for i, r := range s.rules {
-		if s.holds(i) && r.Mode == Enforce {
+		if s.holds(i) && r.Mode == ModeEnforce {
 			c.ctx, c.end = context.WithCancelCause(ctx)
 			break
 		}

@@ -37,15 +37,15 @@ func (l *Limiter) Guard(method string, rules ...Rule) *Guard {
 		}
 		names[compiled.Name] = true
 		switch r.Mode {
-		case Off:
+		case ModeOff:
 			continue
-		case Shadow:
+		case ModeShadow:
 			g.shadows = append(g.shadows, compiled)
 		default:
 			g.rules = append(g.rules, compiled)
 		}
 		g.leased = g.leased || compiled.leased
-		g.waits = g.waits || compiled.Wait > 0 && r.Mode == Enforce
+		g.waits = g.waits || compiled.Wait > 0 && r.Mode == ModeEnforce
 	}
 	if l == nil || l.store == nil {
 		errs = append(errs, errNoStore)
@@ -160,7 +160,7 @@ func (g *Guard) charge(ctx context.Context, s *scratch, r *rule, call args) erro
 	var missing *part
 	s.keys, missing = r.appendKey(s.keys, ctx, call)
 	if missing != nil {
-		if r.OnEmpty == Allow {
+		if r.OnEmpty == EmptyAllow {
 			s.keys = s.keys[:start]
 			return nil
 		}

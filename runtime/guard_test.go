@@ -56,20 +56,20 @@ func TestMissingCallerAttribute(t *testing.T) {
 		keys    []string // asked of the store
 	}{
 		{
-			"deny", ratelimit.Deny, t.Context(),
+			"deny", ratelimit.EmptyDeny, t.Context(),
 			`users.Get: rate limit exceeded: limit 1s goes by the caller's "ip", which the context does not hold`, nil,
 		},
 		{
-			"an empty value is missing", ratelimit.Deny, ratelimit.WithCaller(t.Context(), "ip", ""),
+			"an empty value is missing", ratelimit.EmptyDeny, ratelimit.WithCaller(t.Context(), "ip", ""),
 			`users.Get: rate limit exceeded: limit 1s goes by the caller's "ip", which the context does not hold`, nil,
 		},
 		{
-			"an invalid address is missing", ratelimit.Deny, ratelimit.WithClientIP(t.Context(), netip.Addr{}),
+			"an invalid address is missing", ratelimit.EmptyDeny, ratelimit.WithClientIP(t.Context(), netip.Addr{}),
 			`users.Get: rate limit exceeded: limit 1s goes by the caller's "ip", which the context does not hold`, nil,
 		},
-		{"share", ratelimit.Share, t.Context(), "", []string{"get:", "all"}},
-		{"allow leaves the other limits", ratelimit.Allow, t.Context(), "", []string{"all"}},
-		{"attribute called ip", ratelimit.Deny, ratelimit.WithCaller(t.Context(), "ip", "unix:1"), "", []string{"get:unix%3A1", "all"}},
+		{"share", ratelimit.EmptyShare, t.Context(), "", []string{"get:", "all"}},
+		{"allow leaves the other limits", ratelimit.EmptyAllow, t.Context(), "", []string{"all"}},
+		{"attribute called ip", ratelimit.EmptyDeny, ratelimit.WithCaller(t.Context(), "ip", "unix:1"), "", []string{"get:unix%3A1", "all"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -176,8 +176,8 @@ func TestInvalidRuleLetsNothingPass(t *testing.T) {
 		{"no limit", rule(func(r *ratelimit.Rule) { r.Limit.Count = 0 }), "ratelimit: Limit.Count is 0: want 1 to 1000000000"},
 		{"cost", rule(func(r *ratelimit.Rule) { r.Cost = -2 }), "ratelimit: Rule.Cost is -2: want at least 1, 0 for 1, or Free"},
 		{"name", rule(func(r *ratelimit.Rule) { r.Name = `a"` }), `ratelimit: Rule.Name is "a\"": want letters, digits, '_', '-' and '.'`},
-		{"on empty", rule(func(r *ratelimit.Rule) { r.OnEmpty = 9 }), "ratelimit: Rule.OnEmpty is 9: want Deny, Share or Allow"},
-		{"mode", rule(func(r *ratelimit.Rule) { r.Mode = 9 }), "ratelimit: Rule.Mode is 9: want Enforce, Shadow or Off"},
+		{"on empty", rule(func(r *ratelimit.Rule) { r.OnEmpty = 9 }), "ratelimit: Rule.OnEmpty is 9: want EmptyDeny, EmptyShare or EmptyAllow"},
+		{"mode", rule(func(r *ratelimit.Rule) { r.Mode = 9 }), "ratelimit: Rule.Mode is 9: want ModeEnforce, ModeShadow or ModeOff"},
 		{"fail", rule(func(r *ratelimit.Rule) { r.Fail = "shut" }), `ratelimit: Rule.Fail is "shut": want FailLocal, FailOpen or FailClosed, or nothing`},
 		{"status", rule(func(r *ratelimit.Rule) { r.Status = 200 }), "ratelimit: Rule.Status is 200: want 400 to 999, or 0 for 429"},
 		{"two of one name", []ratelimit.Rule{{Key: "a", Limit: fivePerSecond}, {Key: "b", Limit: fivePerSecond}}, `ratelimit: two limits are named "1s"`},
@@ -201,7 +201,7 @@ func TestNilLimiterLetsNothingPass(t *testing.T) {
 	checkError(t, new(ratelimit.Limiter).Guard("m", ratelimit.Rule{Key: "k", Limit: fivePerSecond}).Allow(t.Context()), "m: rate limit undecided: "+want)
 	_, err := limiter.Allow(t.Context(), "k", fivePerSecond)
 	checkError(t, err, "rate limit undecided: "+want)
-	optional := limiter.Guard("m", ratelimit.Rule{Key: "k:{@user}", Limit: fivePerSecond, OnEmpty: ratelimit.Allow})
+	optional := limiter.Guard("m", ratelimit.Rule{Key: "k:{@user}", Limit: fivePerSecond, OnEmpty: ratelimit.EmptyAllow})
 	checkError(t, optional.Allow(t.Context()), "m: rate limit undecided: "+want)
 	var guard *ratelimit.Guard
 	checkError(t, guard.Allow(t.Context()), "rate limit undecided: "+want)

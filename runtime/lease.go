@@ -73,7 +73,7 @@ func (ls *leases) hold(c *Call, s *scratch) []*lease {
 			continue
 		}
 		slot.Key = bytes.Clone(slot.Key)
-		l := &lease{call: c, local: s.local, slot: slot, shadow: s.rules[i].Mode == Shadow}
+		l := &lease{call: c, local: s.local, slot: slot, shadow: s.rules[i].Mode == ModeShadow}
 		l.start(s.asked)
 		heap.Push(&ls.held, l)
 		mine = append(mine, l)

@@ -11,30 +11,30 @@ import (
 const Free int64 = -1
 
 // Empty says what becomes of a call when a part that a limit goes by is missing or empty: an attribute that the context
-// does not hold, or a part that the call does not have. The zero value is [Deny].
+// does not hold, or a part that the call does not have. The zero value is [EmptyDeny].
 type Empty uint8
 
 const (
-	// Deny refuses the call, so that a caller who cannot be told apart is not left unlimited.
-	Deny Empty = iota
-	// Share counts all such calls in one bucket.
-	Share
-	// Allow lets the call pass this limit uncounted.
-	Allow
+	// EmptyDeny refuses the call, so that a caller who cannot be told apart is not left unlimited.
+	EmptyDeny Empty = iota
+	// EmptyShare counts all such calls in one bucket.
+	EmptyShare
+	// EmptyAllow lets the call pass this limit uncounted.
+	EmptyAllow
 )
 
-// Mode says whether a limit holds. The zero value is [Enforce].
+// Mode says whether a limit holds. The zero value is [ModeEnforce].
 type Mode uint8
 
 const (
-	// Enforce refuses calls that are over the limit.
-	Enforce Mode = iota
-	// Shadow lets all calls pass. Those that the other limits let pass are decided as if the limit held, and what would
-	// have become of them is told to recorders, see [Outcome.Shadow]. Nobody waits for it, though a bucket that can be
-	// charged in advance is.
-	Shadow
-	// Off is as if the limit were not there.
-	Off
+	// ModeEnforce refuses calls that are over the limit.
+	ModeEnforce Mode = iota
+	// ModeShadow lets all calls pass. Those that the other limits let pass are decided as if the limit held, and what
+	// would have become of them is told to recorders, see [Outcome.Shadow]. Nobody waits for it, though a bucket that can
+	// be charged in advance is.
+	ModeShadow
+	// ModeOff is as if the limit were not there.
+	ModeOff
 )
 
 // Rule is one limit of a method: which bucket a call belongs to, what it takes, and what a refused caller is told. Its
@@ -84,12 +84,12 @@ func compile(r Rule, wanted *[]string) (rule, error) {
 		return rule{}, fmt.Errorf("ratelimit: Rule.Name is %q: want letters, digits, '_', '-' and '.'", r.Name)
 	case r.Limit.tooManySlots(r.Cost):
 		return rule{}, fmt.Errorf("ratelimit: Rule.Cost is %d: want at most %d slots a call", r.Cost, maxSlots)
-	case r.Mode > Off:
-		return rule{}, fmt.Errorf("ratelimit: Rule.Mode is %d: want Enforce, Shadow or Off", r.Mode)
+	case r.Mode > ModeOff:
+		return rule{}, fmt.Errorf("ratelimit: Rule.Mode is %d: want ModeEnforce, ModeShadow or ModeOff", r.Mode)
 	case r.Fail != "" && !r.Fail.valid():
 		return rule{}, fmt.Errorf("ratelimit: Rule.Fail is %q: want FailLocal, FailOpen or FailClosed, or nothing", string(r.Fail))
-	case r.OnEmpty > Allow:
-		return rule{}, fmt.Errorf("ratelimit: Rule.OnEmpty is %d: want Deny, Share or Allow", r.OnEmpty)
+	case r.OnEmpty > EmptyAllow:
+		return rule{}, fmt.Errorf("ratelimit: Rule.OnEmpty is %d: want EmptyDeny, EmptyShare or EmptyAllow", r.OnEmpty)
 	case r.Status != 0 && (r.Status < 400 || r.Status > 999):
 		return rule{}, fmt.Errorf("ratelimit: Rule.Status is %d: want 400 to 999, or 0 for 429", r.Status)
 	}

@@ -37,35 +37,35 @@ func TestShadowRefusesNobody(t *testing.T) {
 	}{
 		{
 			"alone",
-			[]ratelimit.Rule{{Key: "k", Name: "a", Limit: limit, Mode: ratelimit.Shadow}},
+			[]ratelimit.Rule{{Key: "k", Name: "a", Limit: limit, Mode: ratelimit.ModeShadow}},
 			nil,
 			[]string{"m a true 0 shadow", "m a false 0 shadow", "m a false 0 shadow"},
 			1,
 		},
 		{
 			"beside one that holds",
-			[]ratelimit.Rule{{Key: "k", Name: "a", Limit: limit}, {Key: "k", Name: "b", Limit: ratelimit.Limit{Count: 5, Period: time.Hour}, Mode: ratelimit.Shadow}},
+			[]ratelimit.Rule{{Key: "k", Name: "a", Limit: limit}, {Key: "k", Name: "b", Limit: ratelimit.Limit{Count: 5, Period: time.Hour}, Mode: ratelimit.ModeShadow}},
 			[]string{"", "m: rate limit exceeded: limit a admits the call in 1h0m0s", "m: rate limit exceeded: limit a admits the call in 1h0m0s"},
 			[]string{"m a true 0", "m b true 4 shadow", "m a false 0", "m a false 0"},
 			2,
 		},
 		{
 			"a wait is counted, and not waited for",
-			[]ratelimit.Rule{{Key: "k", Name: "a", Limit: limit, Mode: ratelimit.Shadow, Wait: 2 * time.Hour}},
+			[]ratelimit.Rule{{Key: "k", Name: "a", Limit: limit, Mode: ratelimit.ModeShadow, Wait: 2 * time.Hour}},
 			nil,
 			[]string{"m a true 0 shadow", "m a true 0 shadow", "m a true 0 shadow"},
 			1,
 		},
 		{
 			"for want of an attribute",
-			[]ratelimit.Rule{{Key: "k:{@ip}", Name: "a", Limit: limit, Mode: ratelimit.Shadow}},
+			[]ratelimit.Rule{{Key: "k:{@ip}", Name: "a", Limit: limit, Mode: ratelimit.ModeShadow}},
 			nil,
 			[]string{"m a false 0 shadow", "m a false 0 shadow", "m a false 0 shadow"},
 			0,
 		},
 		{
 			"off",
-			[]ratelimit.Rule{{Key: "k", Name: "a", Limit: limit, Mode: ratelimit.Off}},
+			[]ratelimit.Rule{{Key: "k", Name: "a", Limit: limit, Mode: ratelimit.ModeOff}},
 			nil, nil, 0,
 		},
 	}
@@ -83,7 +83,7 @@ func TestShadowRefusesNobody(t *testing.T) {
 }
 
 func TestInvalidRuleThatIsOffLetsNothingPass(t *testing.T) {
-	g := newLimiter(t, memlimit.New()).Guard("m", ratelimit.Rule{Key: "k", Mode: ratelimit.Off})
+	g := newLimiter(t, memlimit.New()).Guard("m", ratelimit.Rule{Key: "k", Mode: ratelimit.ModeOff})
 	checkError(t, g.Allow(t.Context()), "m: rate limit undecided: ratelimit: Limit.Count is 0: want 1 to 1000000000\n"+
 		"ratelimit: Limit.Period is 0s: want 1ms to 87600h0m0s")
 }
@@ -91,7 +91,7 @@ func TestInvalidRuleThatIsOffLetsNothingPass(t *testing.T) {
 func TestSlotsOfAShadow(t *testing.T) {
 	in(t, func(t *testing.T) {
 		store := memlimit.New()
-		g := newLimiter(t, store).Guard("m", ratelimit.Rule{Key: "k", Name: "a", Limit: slots(1, 3*time.Second), Mode: ratelimit.Shadow})
+		g := newLimiter(t, store).Guard("m", ratelimit.Rule{Key: "k", Name: "a", Limit: slots(1, 3*time.Second), Mode: ratelimit.ModeShadow})
 		recorded := &recorder{}
 		ctx := ratelimit.WithRecorder(t.Context(), recorded)
 		first := begin(t, g, ctx)
@@ -114,7 +114,7 @@ func TestRefundOfAShadow(t *testing.T) {
 	in(t, func(t *testing.T) {
 		g := newLimiter(t, memlimit.New()).Guard("m",
 			ratelimit.Rule{Key: "k", Name: "a", Limit: ratelimit.Limit{Count: 5, Period: time.Hour}},
-			ratelimit.Rule{Key: "k", Name: "b", Limit: ratelimit.Limit{Count: 1, Period: time.Hour}, Mode: ratelimit.Shadow},
+			ratelimit.Rule{Key: "k", Name: "b", Limit: ratelimit.Limit{Count: 1, Period: time.Hour}, Mode: ratelimit.ModeShadow},
 		)
 		recorded := &recorder{}
 		ctx := ratelimit.WithRecorder(t.Context(), recorded)
@@ -134,7 +134,7 @@ func TestShadowOfAStoreThatDoesNotAnswer(t *testing.T) {
 	store.take = func(context.Context, []ratelimit.Charge, []ratelimit.Result) error {
 		return errors.New("connection refused")
 	}
-	g := newLimiter(t, store).Guard("m", ratelimit.Rule{Key: "k", Limit: fivePerSecond, Mode: ratelimit.Shadow})
+	g := newLimiter(t, store).Guard("m", ratelimit.Rule{Key: "k", Limit: fivePerSecond, Mode: ratelimit.ModeShadow})
 	if lines := recordedBy(t, g, 1); lines != nil {
 		t.Errorf("recorded %q", lines)
 	}

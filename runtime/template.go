@@ -112,7 +112,7 @@ func (r *rule) appendKey(dst []byte, ctx context.Context, call args) (key []byte
 		case givenPart:
 			dst, ok = call[p.arg].appendTo(dst)
 		}
-		if !ok && r.OnEmpty != Share {
+		if !ok && r.OnEmpty != EmptyShare {
 			return dst, p
 		}
 		if p.next != 0 && p.next != ':' && bytes.IndexByte(dst[start:], p.next) >= 0 {

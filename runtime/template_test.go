@@ -57,7 +57,7 @@ func FuzzIdentitiesNeverMeet(f *testing.F) {
 	f.Add(strings.Repeat("x", 129), "y", "#0ec9eb33e74510bcdd1f2ea55206e82f", "y")
 	f.Fuzz(func(t *testing.T, a1, a2, b1, b2 string) {
 		var s script
-		g := newLimiter(t, &s).Guard("m", ratelimit.Rule{Key: "k:{@a}:{@b}", Limit: fivePerSecond, OnEmpty: ratelimit.Share})
+		g := newLimiter(t, &s).Guard("m", ratelimit.Rule{Key: "k:{@a}:{@b}", Limit: fivePerSecond, OnEmpty: ratelimit.EmptyShare})
 		for _, v := range [][2]string{{a1, a2}, {b1, b2}} {
 			ctx := ratelimit.WithCaller(ratelimit.WithCaller(t.Context(), "a", v[0]), "b", v[1])
 			if err := g.Allow(ctx); err != nil {
@@ -79,7 +79,7 @@ func FuzzIdentitiesNeverMeet(f *testing.F) {
 func keyOf(t *testing.T, template string, call ...ratelimit.Arg) string {
 	t.Helper()
 	var s script
-	g := newLimiter(t, &s).Guard("m", ratelimit.Rule{Key: template, Limit: fivePerSecond, OnEmpty: ratelimit.Share})
+	g := newLimiter(t, &s).Guard("m", ratelimit.Rule{Key: template, Limit: fivePerSecond, OnEmpty: ratelimit.EmptyShare})
 	if err := g.Allow(t.Context(), call...); err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestMissingPart(t *testing.T) {
 			rule := ratelimit.Rule{Key: "user:{req.ID}", Limit: fivePerSecond}
 			err := l.Guard("users.Get", rule).Allow(t.Context(), part)
 			checkError(t, err, "users.Get: rate limit exceeded: limit 1s goes by req.ID, which the call does not have")
-			rule.OnEmpty = ratelimit.Allow
+			rule.OnEmpty = ratelimit.EmptyAllow
 			checkError(t, l.Guard("users.Get", rule).Allow(t.Context(), part), "")
 			if len(s.keys) != 0 {
 				t.Errorf("asked about %q", s.keys)

@@ -24,6 +24,15 @@ var wider = map[string]string{
 	"one_key_for_different_limits": `
 a/a.go:4:14: key "io" is for 5 per 1s (token bucket) here, for 9 per 1s (token bucket) at a.go:9:14: want equal limits, or another key
 a/a.go:9:14: key "io" is for 9 per 1s (token bucket) here, for 5 per 1s (token bucket) at a.go:4:14: want equal limits, or another key`,
+	"conflict_beside_other_mistakes": `
+a/a.go:10:30: count=0: want 1 to 1000000000
+a/a.go:13:38: time=1minute: want seconds, or a duration such as 500ms, 10s, 1m30s, 24h, 7d
+a/a.go:16:38: time=1minute: want seconds, or a duration such as 500ms, 10s, 1m30s, 24h, 7d
+a/a.go:6:14: key "users" is for 5 per 1s (token bucket) here, for 6 per 1s (token bucket) at a.go:8:14: want equal limits, or another key
+a/a.go:8:14: key "users" is for 6 per 1s (token bucket) here, for 5 per 1s (token bucket) at a.go:6:14: want equal limits, or another key
+b/b.go:13:2: detached directive: it belongs in the doc comment of an interface or of its method, without a blank line between
+b/b.go:20:48: methods=Gte: no such method: want one of Get
+c/c.go:7:2: Get: other limits than at ../b/b.go:6:2: want the same ones, or a line on Get in Twice itself`,
 	"expression_of_other_package": `
 base/base.go:18:20: count=0: want 1 to 1000000000
 users.go:5:6: key: {req.ID}: base.meta may be nil and is not exported, but the decorator of app.Users needs it: want what can be written there, or Put in Users with a line of its own (base/base.go:6:23)
@@ -114,7 +123,8 @@ func analyze(t *testing.T, dir string) (said, compiler map[string]bool) {
 	return said, compiler
 }
 
-// newPass is what a driver gives to the analyzer. As go vet does it hands on the facts of the packages that p imports itself.
+// newPass is what a driver gives to the analyzer. As go vet does it hands on the facts of the packages that p imports
+// itself.
 func newPass(p *packages.Package, facts map[*types.Package]analysis.Fact) *analysis.Pass {
 	return &analysis.Pass{
 		Analyzer:     vet.Analyzer,

@@ -44,8 +44,9 @@ func (r *reporter) suggest(d *analysis.Diagnostic) {
 	}
 }
 
-// ownLine makes the edit of a near miss one that gives it a line of its own: code behind a comment between /* and */ moves to
-// the next line. It reports whether that can be: not if there is code before it, behind which no directive is read.
+// ownLine makes the edit of a near miss one that gives it a line of its own: code behind a comment between /* and */
+// moves to the next line. It reports whether that can be: not if there is code before it, behind which no directive is
+// read.
 func (r *reporter) ownLine(comment *ast.Comment, edit *analysis.TextEdit) bool {
 	file := r.pass.Fset.File(comment.Slash)
 	src, err := r.readFile(file.Name())

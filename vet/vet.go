@@ -61,8 +61,8 @@ func (r *reporter) check() {
 	for _, f := range pkg.Files {
 		r.checkFile(f)
 		r.note(generate.Abroad(f))
-		path := generate.Output(f.Path)
-		if content, err := r.readFile(path); err == nil && !generate.IsOutput(content) {
+		path := parse.OutputPath(f.Path)
+		if content, err := r.readFile(path); err == nil && !parse.IsOutput(path, content) {
 			r.add(parse.Diagnostics{generate.InTheWay(path)}, pkg)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/ratelimitgen/ratelimitgen/internal/generate"
 	"github.com/ratelimitgen/ratelimitgen/internal/parse"
 )
 
@@ -25,7 +24,7 @@ func (p *plan) clean() error {
 		}
 		for _, entry := range entries {
 			path := filepath.Join(dir, entry.Name())
-			name, ok := generate.Source(entry.Name())
+			name, ok := parse.SourcePath(entry.Name())
 			if _, planned := p.changes[path]; !ok || planned {
 				continue
 			}
@@ -33,7 +32,7 @@ func (p *plan) clean() error {
 			if err != nil {
 				return err
 			}
-			if from, ok := pkg.SourceDir(c.old); ok && generate.IsOutput(c.old) && p.isStale(dir, from, name) {
+			if from, ok := pkg.SourceDir(c.old); ok && parse.IsOutput(path, c.old) && p.isStale(dir, from, name) {
 				p.changes[path] = c
 			}
 		}

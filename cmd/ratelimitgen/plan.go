@@ -182,7 +182,7 @@ func (p *plan) add(path string, f *parse.File) error {
 	}
 	switch {
 	case c.old == nil:
-	case !generate.IsOutput(c.old):
+	case !parse.IsOutput(c.path, c.old):
 		p.report(f.Package, generate.InTheWay(c.path))
 	default:
 		p.checkOwner(path, f, c.old)

@@ -156,10 +156,10 @@ func (e *RateLimitedExport) Flags(ctx context.Context, flag Flag, b *Switch) (Fl
 	}
 	defer call.End()
 	f, err := e.next.Flags(ctx, flag, b)
-	if bool(f) {
+	if f {
 		call.Refund("1h")
 	}
-	if bool(!f && b != nil && b.Next != nil && !b.Next.Flag) {
+	if !f && b != nil && b.Next != nil && !b.Next.Flag {
 		call.Refund("1d")
 	}
 	return f, err

@@ -42,10 +42,7 @@ func (q *RateLimitedQuery) Unwrap() Query {
 }
 
 // Where calls [Query.Where], at most 2 times per 1h (token bucket).
-func (q *RateLimitedQuery) Where(
-	within clock.Duration,
-	from ...table.Table,
-) ([]table.Row, clock.Time, error) {
+func (q *RateLimitedQuery) Where(within clock.Duration, from ...table.Table) ([]table.Row, clock.Time, error) {
 	if err := q.where.Allow(context.Background()); err != nil {
 		return nil, clock.Time{}, err
 	}

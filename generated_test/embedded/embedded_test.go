@@ -85,3 +85,20 @@ func TestErrorIsForwarded(t *testing.T) {
 		return err
 	})
 }
+
+type crate struct{}
+
+func (crate) Fill(string) error { return nil }
+func (crate) Clear() error      { return nil }
+func (crate) Weigh() int        { return 7 }
+func (crate) Close() error      { return nil }
+
+func TestDefaultOnInterfaceWithoutName(t *testing.T) {
+	c := NewRateLimitedCrate(crate{}, limittest.Limiter(t))
+	limittest.Admits(t, 2, "embedded.Crate.Fill", func() error { return c.Fill("a") })
+	limittest.Admits(t, 3, "embedded.Crate.Clear", c.Clear)
+	limittest.Admits(t, 4, "embedded.Crate.Close", c.Close)
+	if c.Weigh() != 7 {
+		t.Errorf("got %d", c.Weigh())
+	}
+}

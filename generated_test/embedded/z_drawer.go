@@ -31,3 +31,16 @@ type lock interface {
 	//ratelimit:count=3 time=1h
 	Turn(times int) error
 }
+
+// Crate embeds an interface without a name, to whose doc comment the parser of Go is blind.
+type Crate interface {
+	//ratelimit:count=2 time=1h
+	interface {
+		Fill(s string) error
+		//ratelimit:count=3 time=1h
+		Clear() error
+	}
+	Weigh() int // above a doc comment, and none itself
+	//ratelimit:count=4 time=1h
+	interface{ Close() error }
+}

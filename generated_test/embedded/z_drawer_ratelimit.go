@@ -257,3 +257,71 @@ func (l *rateLimitedLock) Turn(times int) error {
 	}
 	return l.next.Turn(times)
 }
+
+// RateLimitedCrate decorates [Crate] with the limits of its //ratelimit: directives. A call over its limit is not
+// passed on: it returns an error that matches [ratelimit.ErrLimited].
+type RateLimitedCrate struct {
+	next  Crate
+	fill  *ratelimit.Guard
+	clear *ratelimit.Guard
+	close *ratelimit.Guard
+}
+
+// If this does not compile, Crate has changed: run go generate again.
+var _ Crate = (*RateLimitedCrate)(nil)
+
+// NewRateLimitedCrate returns a decorator of next that asks limiter before each limited call.
+func NewRateLimitedCrate(next Crate, limiter *ratelimit.Limiter) *RateLimitedCrate {
+	return &RateLimitedCrate{
+		next: next,
+		fill: limiter.Guard("embedded.Crate.Fill", ratelimit.Rule{
+			Key:   "embedded.Crate.Fill",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 2, Period: time.Hour},
+		}),
+		clear: limiter.Guard("embedded.Crate.Clear", ratelimit.Rule{
+			Key:   "embedded.Crate.Clear",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 3, Period: time.Hour},
+		}),
+		close: limiter.Guard("embedded.Crate.Close", ratelimit.Rule{
+			Key:   "embedded.Crate.Close",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 4, Period: time.Hour},
+		}),
+	}
+}
+
+// Unwrap returns the decorated [Crate].
+func (c *RateLimitedCrate) Unwrap() Crate {
+	return c.next
+}
+
+// Fill calls [Crate.Fill], at most 2 times per 1h (token bucket).
+func (c *RateLimitedCrate) Fill(s string) error {
+	if err := c.fill.Allow(context.Background()); err != nil {
+		return err
+	}
+	return c.next.Fill(s)
+}
+
+// Clear calls [Crate.Clear], at most 3 times per 1h (token bucket).
+func (c *RateLimitedCrate) Clear() error {
+	if err := c.clear.Allow(context.Background()); err != nil {
+		return err
+	}
+	return c.next.Clear()
+}
+
+// Weigh calls [Crate.Weigh] without a limit.
+func (c *RateLimitedCrate) Weigh() int {
+	return c.next.Weigh()
+}
+
+// Close calls [Crate.Close], at most 4 times per 1h (token bucket).
+func (c *RateLimitedCrate) Close() error {
+	if err := c.close.Allow(context.Background()); err != nil {
+		return err
+	}
+	return c.next.Close()
+}

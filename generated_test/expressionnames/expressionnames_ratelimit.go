@@ -147,11 +147,11 @@ func (r *RateLimitedChat) Imports(strings, context string) error {
 // Results calls [Chat.Results], at most once per 1h for each call(err) and userID.User.ID, given back if err == "x" ||
 // session.OK || session == nil || limitErr != nil (token bucket).
 func (r *RateLimitedChat) Results(err string, userID *Request) (*Session, error) {
-	var userIDPart ratelimitgen.Arg
+	var userIDUserID ratelimitgen.Arg
 	if userID != nil && userID.User != nil {
-		userIDPart = ratelimitgen.String(userID.User.ID)
+		userIDUserID = ratelimitgen.String(userID.User.ID)
 	}
-	admitted, limitErr := r.results.Begin(stdcontext.Background(), ratelimitgen.String(call(err)), userIDPart)
+	admitted, limitErr := r.results.Begin(stdcontext.Background(), ratelimitgen.String(call(err)), userIDUserID)
 	if limitErr != nil {
 		return nil, limitErr
 	}
@@ -170,11 +170,11 @@ func (r *RateLimitedChat) SameNames(a, b *Request) (*User, error) {
 	if a != nil && a.User != nil {
 		userID = ratelimitgen.String(a.User.ID)
 	}
-	var userIDPart ratelimitgen.Arg
+	var bUserID ratelimitgen.Arg
 	if b != nil && b.User != nil {
-		userIDPart = ratelimitgen.String(b.User.ID)
+		bUserID = ratelimitgen.String(b.User.ID)
 	}
-	call, err := r.sameNames.Begin(stdcontext.Background(), userID, userIDPart)
+	call, err := r.sameNames.Begin(stdcontext.Background(), userID, bUserID)
 	if err != nil {
 		return nil, err
 	}

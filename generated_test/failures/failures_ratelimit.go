@@ -74,7 +74,7 @@ func NewRateLimitedMail(next Mail, limiter *ratelimit.Limiter) *RateLimitedMail 
 			Key:   "failures.Mail.Shadow",
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
-			Mode:  ratelimit.Shadow,
+			Mode:  ratelimit.ModeShadow,
 			Fail:  ratelimit.FailOpen,
 		}),
 	}
@@ -128,8 +128,8 @@ func (m *RateLimitedMail) Both(ctx context.Context) error {
 	return m.next.Both(ctx)
 }
 
-// Shadow calls [Mail.Shadow], at most once per 1h, without a limit while the store does not answer (token bucket), but
-// not enforced: shadow mode.
+// Shadow calls [Mail.Shadow] without a limit, as mode=shadow says, and reports what this one would do: at most once per
+// 1h, without a limit while the store does not answer (token bucket).
 func (m *RateLimitedMail) Shadow(ctx context.Context) error {
 	if err := m.shadow.Allow(ctx); err != nil {
 		return err

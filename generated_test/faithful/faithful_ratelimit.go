@@ -161,7 +161,7 @@ func NewRateLimitedElaborate(next Elaborate, limiter *ratelimit.Limiter) *RateLi
 				Key:     "faithful:{$0}",
 				Name:    "keyed",
 				Limit:   ratelimit.Limit{Count: 1_000_000, Period: time.Second},
-				OnEmpty: ratelimit.Share,
+				OnEmpty: ratelimit.EmptyShare,
 			},
 			ratelimit.Rule{
 				Key:     "faithful.Elaborate.Values",
@@ -186,7 +186,7 @@ func NewRateLimitedElaborate(next Elaborate, limiter *ratelimit.Limiter) *RateLi
 				Key:     "faithful:{$0}",
 				Name:    "keyed",
 				Limit:   ratelimit.Limit{Count: 1_000_000, Period: time.Second},
-				OnEmpty: ratelimit.Share,
+				OnEmpty: ratelimit.EmptyShare,
 			},
 			ratelimit.Rule{
 				Key:     "faithful.Elaborate.Variadic",
@@ -234,7 +234,7 @@ func NewRateLimitedElaborate(next Elaborate, limiter *ratelimit.Limiter) *RateLi
 				Key:     "faithful:{$0}",
 				Name:    "keyed",
 				Limit:   ratelimit.Limit{Count: 1_000_000, Period: time.Second},
-				OnEmpty: ratelimit.Share,
+				OnEmpty: ratelimit.EmptyShare,
 			},
 			ratelimit.Rule{
 				Key:   "faithful.Elaborate.Named",

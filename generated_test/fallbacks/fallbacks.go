@@ -14,7 +14,7 @@ type Item struct{ From string }
 type Items interface {
 	//ratelimit:count=1 time=1h fallback=cached
 	Function(ctx context.Context, id string) (*Item, error)
-	//ratelimit:count=1 time=1h fallback=cachedFor
+	//ratelimit:count=1 time=1h fallback=cachedFor status=503 message=later
 	Told(ctx context.Context, id string) (*Item, error)
 	//ratelimit:count=1 time=1h fallback=Stale
 	Method(ctx context.Context, id string) (*Item, error)

@@ -46,9 +46,11 @@ func NewRateLimitedItems(next Items, limiter *ratelimit.Limiter) *RateLimitedIte
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 		}),
 		told: limiter.Guard("fallbacks.Items.Told", ratelimit.Rule{
-			Key:   "fallbacks.Items.Told",
-			Name:  "1h",
-			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+			Key:     "fallbacks.Items.Told",
+			Name:    "1h",
+			Limit:   ratelimit.Limit{Count: 1, Period: time.Hour},
+			Status:  503,
+			Message: "later",
 		}),
 		method: limiter.Guard("fallbacks.Items.Method", ratelimit.Rule{
 			Key:   "fallbacks.Items.Method",

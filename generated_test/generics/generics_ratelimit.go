@@ -139,10 +139,7 @@ func _[N interface {
 func NewRateLimitedTree[N interface {
 	Ordered[N]
 	comparable
-}, L ~[]N](
-	next Tree[N, L],
-	limiter *ratelimit.Limiter,
-) *RateLimitedTree[N, L] {
+}, L ~[]N](next Tree[N, L], limiter *ratelimit.Limiter) *RateLimitedTree[N, L] {
 	return &RateLimitedTree[N, L]{
 		next: next,
 		insert: limiter.Guard("generics.Tree.Insert", ratelimit.Rule{
@@ -259,10 +256,7 @@ func (c *RateLimitedCache[T, stringT, errT]) Find(id string) (err, error) {
 }
 
 // Put calls [Cache.Put], at most 2 times per 1h (token bucket).
-func (c *RateLimitedCache[T, stringT, errT]) Put(
-	key errT,
-	value stringT,
-) (errT, stringT, error) {
+func (c *RateLimitedCache[T, stringT, errT]) Put(key errT, value stringT) (errT, stringT, error) {
 	if err := c.put.Allow(context.Background()); err != nil {
 		var zero1 errT
 		var zero2 stringT

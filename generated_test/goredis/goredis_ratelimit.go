@@ -1818,7 +1818,11 @@ func (c *RateLimitedCmdable) TopKCount(ctx context.Context, key string, elements
 }
 
 // TopKIncrBy calls [Cmdable.TopKIncrBy] without a limit.
-func (c *RateLimitedCmdable) TopKIncrBy(ctx context.Context, key string, elements ...interface{}) *redis.StringSliceCmd {
+func (c *RateLimitedCmdable) TopKIncrBy(
+	ctx context.Context,
+	key string,
+	elements ...interface{},
+) *redis.StringSliceCmd {
 	return c.next.TopKIncrBy(ctx, key, elements...)
 }
 
@@ -1919,7 +1923,11 @@ func (c *RateLimitedCmdable) TDigestMerge(
 }
 
 // TDigestQuantile calls [Cmdable.TDigestQuantile] without a limit.
-func (c *RateLimitedCmdable) TDigestQuantile(ctx context.Context, key string, elements ...float64) *redis.FloatSliceCmd {
+func (c *RateLimitedCmdable) TDigestQuantile(
+	ctx context.Context,
+	key string,
+	elements ...float64,
+) *redis.FloatSliceCmd {
 	return c.next.TDigestQuantile(ctx, key, elements...)
 }
 
@@ -1999,7 +2007,12 @@ func (c *RateLimitedCmdable) EvalRO(ctx context.Context, script string, keys []s
 }
 
 // EvalShaRO calls [Cmdable.EvalShaRO] without a limit.
-func (c *RateLimitedCmdable) EvalShaRO(ctx context.Context, sha1 string, keys []string, args ...interface{}) *redis.Cmd {
+func (c *RateLimitedCmdable) EvalShaRO(
+	ctx context.Context,
+	sha1 string,
+	keys []string,
+	args ...interface{},
+) *redis.Cmd {
 	return c.next.EvalShaRO(ctx, sha1, keys, args...)
 }
 
@@ -2074,7 +2087,12 @@ func (c *RateLimitedCmdable) FunctionStats(ctx context.Context) *redis.FunctionS
 }
 
 // FCall calls [Cmdable.FCall] without a limit.
-func (c *RateLimitedCmdable) FCall(ctx context.Context, function string, keys []string, args ...interface{}) *redis.Cmd {
+func (c *RateLimitedCmdable) FCall(
+	ctx context.Context,
+	function string,
+	keys []string,
+	args ...interface{},
+) *redis.Cmd {
 	return c.next.FCall(ctx, function, keys, args...)
 }
 
@@ -2329,7 +2347,11 @@ func (c *RateLimitedCmdable) SDiff(ctx context.Context, keys ...string) *redis.S
 }
 
 // SDiffCard calls [Cmdable.SDiffCard] without a limit.
-func (c *RateLimitedCmdable) SDiffCard(ctx context.Context, opts *redis.SDiffCardOptions, keys ...string) *redis.IntCmd {
+func (c *RateLimitedCmdable) SDiffCard(
+	ctx context.Context,
+	opts *redis.SDiffCardOptions,
+	keys ...string,
+) *redis.IntCmd {
 	return c.next.SDiffCard(ctx, opts, keys...)
 }
 

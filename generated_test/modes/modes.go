@@ -9,6 +9,11 @@ type Quiet interface {
 	Hear(ctx context.Context) error
 	//ratelimit:count=1 time=1h mode=off fallback=guess
 	Count() int
+	//ratelimit:count=1 time=1h mode=shadow fallback=guess
+	Watch() int
+	//ratelimit:count=1 time=1h mode=shadow fallback=guess
+	//ratelimit:count=1 time=1d mode=off fallback=guess
+	Both() int
 }
 
 func guess() int { return -1 }

@@ -18,6 +18,8 @@ type RateLimitedQuiet struct {
 	next  Quiet
 	hear  *ratelimit.Guard
 	count *ratelimit.Guard
+	watch *ratelimit.Guard
+	both  *ratelimit.Guard
 }
 
 // If this does not compile, Quiet has changed: run go generate again.
@@ -31,14 +33,35 @@ func NewRateLimitedQuiet(next Quiet, limiter *ratelimit.Limiter) *RateLimitedQui
 			Key:   "modes.Quiet.Hear",
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
-			Mode:  ratelimit.Shadow,
+			Mode:  ratelimit.ModeShadow,
 		}),
 		count: limiter.Guard("modes.Quiet.Count", ratelimit.Rule{
 			Key:   "modes.Quiet.Count",
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
-			Mode:  ratelimit.Off,
+			Mode:  ratelimit.ModeOff,
 		}),
+		watch: limiter.Guard("modes.Quiet.Watch", ratelimit.Rule{
+			Key:   "modes.Quiet.Watch",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+			Mode:  ratelimit.ModeShadow,
+		}),
+		both: limiter.Guard(
+			"modes.Quiet.Both",
+			ratelimit.Rule{
+				Key:   "modes.Quiet.Both",
+				Name:  "1h",
+				Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+				Mode:  ratelimit.ModeShadow,
+			},
+			ratelimit.Rule{
+				Key:   "modes.Quiet.Both",
+				Name:  "1d",
+				Limit: ratelimit.Limit{Count: 1, Period: 24 * time.Hour},
+				Mode:  ratelimit.ModeOff,
+			},
+		),
 	}
 }
 
@@ -47,7 +70,8 @@ func (q *RateLimitedQuiet) Unwrap() Quiet {
 	return q.next
 }
 
-// Hear calls [Quiet.Hear], at most once per 1h (token bucket), but not enforced: shadow mode.
+// Hear calls [Quiet.Hear] without a limit, as mode=shadow says, and reports what this one would do: at most once per 1h
+// (token bucket).
 func (q *RateLimitedQuiet) Hear(ctx context.Context) error {
 	if err := q.hear.Allow(ctx); err != nil {
 		return err
@@ -55,13 +79,32 @@ func (q *RateLimitedQuiet) Hear(ctx context.Context) error {
 	return q.next.Hear(ctx)
 }
 
-// Count calls [Quiet.Count], at most once per 1h (token bucket), but not enforced: off, and beyond that, or if the
-// limiter cannot tell, [guess].
+// Count calls [Quiet.Count] without a limit, as mode=off says: it would be at most once per 1h (token bucket), and
+// beyond that, or if the limiter cannot tell, [guess].
 func (q *RateLimitedQuiet) Count() int {
 	if err := q.count.Allow(context.Background()); err != nil {
 		return guess()
 	}
 	return q.next.Count()
+}
+
+// Watch calls [Quiet.Watch] without a limit, as mode=shadow says, and reports what this one would do: at most once per
+// 1h (token bucket), and beyond that, or if the limiter cannot tell, [guess].
+func (q *RateLimitedQuiet) Watch() int {
+	if err := q.watch.Allow(context.Background()); err != nil {
+		return guess()
+	}
+	return q.next.Watch()
+}
+
+// Both calls [Quiet.Both] without a limit, as none of these is enforced, beyond which it would call [guess]:
+//   - at most once per 1h (token bucket), but only reported: shadow mode
+//   - at most once per 1d (token bucket), but off
+func (q *RateLimitedQuiet) Both() int {
+	if err := q.both.Allow(context.Background()); err != nil {
+		return guess()
+	}
+	return q.next.Both()
 }
 
 // RateLimitedSearch decorates [Search] with the limits of its //ratelimit: directives. A call over its limit is not
@@ -87,13 +130,13 @@ func NewRateLimitedSearch(next Search, limiter *ratelimit.Limiter) *RateLimitedS
 			Key:   "modes.Search.Shadow",
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
-			Mode:  ratelimit.Shadow,
+			Mode:  ratelimit.ModeShadow,
 		}),
 		off: limiter.Guard("modes.Search.Off", ratelimit.Rule{
 			Key:   "modes.Search.Off",
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
-			Mode:  ratelimit.Off,
+			Mode:  ratelimit.ModeOff,
 		}),
 		enforce: limiter.Guard("modes.Search.Enforce", ratelimit.Rule{
 			Key:   "modes.Search.Enforce",
@@ -111,7 +154,7 @@ func NewRateLimitedSearch(next Search, limiter *ratelimit.Limiter) *RateLimitedS
 				Key:   "modes.Search.Tighter",
 				Name:  "next",
 				Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
-				Mode:  ratelimit.Shadow,
+				Mode:  ratelimit.ModeShadow,
 			},
 		),
 		whole: limiter.Guard(
@@ -122,20 +165,20 @@ func NewRateLimitedSearch(next Search, limiter *ratelimit.Limiter) *RateLimitedS
 				Limit:   ratelimit.Limit{Count: 2, Period: time.Hour},
 				CostArg: true,
 				Wait:    time.Second,
-				Mode:    ratelimit.Off,
+				Mode:    ratelimit.ModeOff,
 			},
 			ratelimit.Rule{
 				Key:   "modes.Search.Whole",
 				Name:  "30s",
 				Limit: ratelimit.Limit{Algorithm: ratelimit.Concurrency, Count: 1, Period: 30 * time.Second},
-				Mode:  ratelimit.Off,
+				Mode:  ratelimit.ModeOff,
 			},
 		),
 		slots: limiter.Guard("modes.Search.Slots", ratelimit.Rule{
 			Key:   "modes.Search.Slots",
 			Name:  "30s",
 			Limit: ratelimit.Limit{Algorithm: ratelimit.Concurrency, Count: 1, Period: 30 * time.Second},
-			Mode:  ratelimit.Shadow,
+			Mode:  ratelimit.ModeShadow,
 		}),
 	}
 }
@@ -145,7 +188,8 @@ func (s *RateLimitedSearch) Unwrap() Search {
 	return s.next
 }
 
-// Shadow calls [Search.Shadow], at most once per 1h (token bucket), but not enforced: shadow mode.
+// Shadow calls [Search.Shadow] without a limit, as mode=shadow says, and reports what this one would do: at most once
+// per 1h (token bucket).
 func (s *RateLimitedSearch) Shadow(ctx context.Context) error {
 	if err := s.shadow.Allow(ctx); err != nil {
 		return err
@@ -153,7 +197,7 @@ func (s *RateLimitedSearch) Shadow(ctx context.Context) error {
 	return s.next.Shadow(ctx)
 }
 
-// Off calls [Search.Off], at most once per 1h (token bucket), but not enforced: off.
+// Off calls [Search.Off] without a limit, as mode=off says: it would be at most once per 1h (token bucket).
 func (s *RateLimitedSearch) Off(ctx context.Context) error {
 	if err := s.off.Allow(ctx); err != nil {
 		return err
@@ -171,7 +215,7 @@ func (s *RateLimitedSearch) Enforce(ctx context.Context) error {
 
 // Tighter calls [Search.Tighter], within all of these limits:
 //   - at most 3 times per 1h (token bucket)
-//   - at most once per 1h (token bucket), but not enforced: shadow mode
+//   - at most once per 1h (token bucket), but only reported: shadow mode
 func (s *RateLimitedSearch) Tighter(ctx context.Context) error {
 	if err := s.tighter.Allow(ctx); err != nil {
 		return err
@@ -179,10 +223,10 @@ func (s *RateLimitedSearch) Tighter(ctx context.Context) error {
 	return s.next.Tighter(ctx)
 }
 
-// Whole calls [Search.Whole], within all of these limits:
+// Whole calls [Search.Whole] without a limit, as none of these is enforced:
 //   - at most 2 units per 1h for each q and user, len(q) a call, unless q == "", given back if err != nil, waiting up
-//     to 1s (token bucket), but not enforced: off
-//   - at most 1 at once (concurrency, leases of 30s), but not enforced: off
+//     to 1s (token bucket), but off
+//   - at most 1 at once (concurrency, leases of 30s), but off
 func (s *RateLimitedSearch) Whole(ctx context.Context, q string) error {
 	call, err := s.whole.Begin(
 		ctx,
@@ -201,7 +245,8 @@ func (s *RateLimitedSearch) Whole(ctx context.Context, q string) error {
 	return err
 }
 
-// Slots calls [Search.Slots], at most 1 at once (concurrency, leases of 30s), but not enforced: shadow mode.
+// Slots calls [Search.Slots] without a limit, as mode=shadow says, and reports what this one would do: at most 1 at
+// once (concurrency, leases of 30s).
 func (s *RateLimitedSearch) Slots(ctx context.Context, inner func(context.Context) error) error {
 	call, err := s.slots.Begin(ctx)
 	if err != nil {

@@ -13,12 +13,16 @@ type quiet struct{}
 
 func (quiet) Hear(context.Context) error { return nil }
 func (quiet) Count() int                 { return 1 }
+func (quiet) Watch() int                 { return 1 }
+func (quiet) Both() int                  { return 1 }
 
-func TestLimitThatIsOffNeedsNoFallback(t *testing.T) {
+func TestLimitThatIsNotEnforcedCallsNoFallback(t *testing.T) {
 	q := NewRateLimitedQuiet(quiet{}, limittest.Limiter(t))
-	for range 3 {
-		if n := q.Count(); n != 1 {
-			t.Errorf("got %d, want what the service returns", n)
+	for name, call := range map[string]func() int{"Count": q.Count, "Watch": q.Watch, "Both": q.Both} {
+		for range 3 {
+			if n := call(); n != 1 {
+				t.Errorf("%s: got %d, want what the service returns", name, n)
+			}
 		}
 	}
 }

@@ -76,6 +76,14 @@ type Service interface {
 	Indexes(req *Request, n uint8) error
 	//ratelimit:key={req.Parts[from:to][0]}:{id[:2]}:{id[from:]} count=1 time=1h
 	Slices(req *Request, id string, from, to int) error
+	// Flags need variables in several expressions, which must not be called the same.
+	//
+	//ratelimit:key=flags:{word(req.User.IsAdmin() || find(ctx).IsAdmin())}:{word(find(ctx).IsAdmin() || req.User.IsAdmin())} cost={size(find(ctx).IsAdmin() || req.User.IsAdmin())} skip={word(find(ctx).Admin || req.User.Admin) == "x"} refund={word(find(ctx).Admin || req.User.Admin) == "x" || word(req.User.Boss().Admin || find(ctx).Admin) == "y"} count=3 time=1h
+	Flags(ctx context.Context, req *Request) error
+	// Bounds are asked for once each, whatever asks for them.
+	//
+	//ratelimit:key={id[1:n]}:{id[n:4]}:{id[u:n]}:{id[u:200]}:{id[0]+id[2]} skip={len(id) > 0 && id[3] == 'x'} count=1 time=1h
+	Bounds(id string, n int, u int8) error
 	//ratelimit:key={req.Page / req.Size}:{1 << req.Page}:{[2]byte(data)[0]} count=1 time=1h
 	Operators(req *Request, data []byte) error
 	//ratelimit:key={(*req.Link).Host}:{req.Sign()} count=1 time=1h
@@ -116,3 +124,12 @@ type Pointers[T any, P interface {
 	//ratelimit:key=parameter:{p}:{q.String()} count=1 time=1h
 	Get(p, q P) error
 }
+
+func word(yes bool) string {
+	if yes {
+		return "yes"
+	}
+	return "no"
+}
+
+func size(yes bool) int { return len(word(yes)) }

@@ -25,6 +25,8 @@ type RateLimitedService struct {
 	calls     *ratelimit.Guard
 	indexes   *ratelimit.Guard
 	slices    *ratelimit.Guard
+	flags     *ratelimit.Guard
+	bounds    *ratelimit.Guard
 	operators *ratelimit.Guard
 	pointers  *ratelimit.Guard
 	values    *ratelimit.Guard
@@ -57,7 +59,7 @@ func NewRateLimitedService(next Service, limiter *ratelimit.Limiter) *RateLimite
 			Key:     "{req.Place()}:{req.String()}",
 			Name:    "1h",
 			Limit:   ratelimit.Limit{Count: 1, Period: time.Hour},
-			OnEmpty: ratelimit.Share,
+			OnEmpty: ratelimit.EmptyShare,
 		}),
 		calls: limiter.Guard("nilpaths.Service.Calls", ratelimit.Rule{
 			Key:   "{req.User.Boss().Boss().ID}:{find(ctx).ID}",
@@ -71,6 +73,17 @@ func NewRateLimitedService(next Service, limiter *ratelimit.Limiter) *RateLimite
 		}),
 		slices: limiter.Guard("nilpaths.Service.Slices", ratelimit.Rule{
 			Key:   "{req.Parts[from:to][0]}:{id[:2]}:{id[from:]}",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+		}),
+		flags: limiter.Guard("nilpaths.Service.Flags", ratelimit.Rule{
+			Key:     "flags:{word(req.User.IsAdmin() || find(ctx).IsAdmin())}:{word(find(ctx).IsAdmin() || req.User.IsAdmin())}",
+			Name:    "1h",
+			Limit:   ratelimit.Limit{Count: 3, Period: time.Hour},
+			CostArg: true,
+		}),
+		bounds: limiter.Guard("nilpaths.Service.Bounds", ratelimit.Rule{
+			Key:   "{id[1:n]}:{id[n:4]}:{id[u:n]}:{id[u:200]}:{id[0] + id[2]}",
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 		}),
@@ -201,23 +214,20 @@ func (s *RateLimitedService) Calls(ctx context.Context, req *Request) error {
 // Indexes calls [Service.Indexes], at most once per 1h for each req.Parts[0], req.Parts[n], req.Names["x"].ID and
 // req.Pair[1] (token bucket).
 func (s *RateLimitedService) Indexes(req *Request, n uint8) error {
-	var part ratelimit.Arg
-	if req != nil && len(req.Parts) > 0 {
-		part = ratelimit.String(req.Parts[0])
-	}
-	var part2 ratelimit.Arg
-	if req != nil && int(n) < len(req.Parts) {
-		part2 = ratelimit.String(req.Parts[n])
-	}
-	var nameID ratelimit.Arg
+	var part, part2, nameID, pair ratelimit.Arg
 	if req != nil {
+		if len(req.Parts) > 0 {
+			part = ratelimit.String(req.Parts[0])
+		}
+		if int(n) < len(req.Parts) {
+			part2 = ratelimit.String(req.Parts[n])
+		}
 		if reqName := req.Names["x"]; reqName != nil {
 			nameID = ratelimit.String(reqName.ID)
 		}
-	}
-	var pair ratelimit.Arg
-	if req != nil && req.Pair != nil {
-		pair = ratelimit.String(req.Pair[1])
+		if req.Pair != nil {
+			pair = ratelimit.String(req.Pair[1])
+		}
 	}
 	if err := s.indexes.Allow(context.Background(), part, part2, nameID, pair); err != nil {
 		return err
@@ -229,7 +239,7 @@ func (s *RateLimitedService) Indexes(req *Request, n uint8) error {
 // bucket).
 func (s *RateLimitedService) Slices(req *Request, id string, from, to int) error {
 	var part ratelimit.Arg
-	if req != nil && from >= 0 && from <= len(req.Parts) && to >= 0 && to <= len(req.Parts) && from <= to {
+	if req != nil && from >= 0 && from <= to && to <= len(req.Parts) {
 		if parts := req.Parts[from:to]; len(parts) > 0 {
 			part = ratelimit.String(parts[0])
 		}
@@ -238,26 +248,129 @@ func (s *RateLimitedService) Slices(req *Request, id string, from, to int) error
 	if len(id) >= 2 {
 		idPart = ratelimit.String(id[:2])
 	}
-	var part2 ratelimit.Arg
+	var idPart2 ratelimit.Arg
 	if from >= 0 && from <= len(id) {
-		part2 = ratelimit.String(id[from:])
+		idPart2 = ratelimit.String(id[from:])
 	}
-	if err := s.slices.Allow(context.Background(), part, idPart, part2); err != nil {
+	if err := s.slices.Allow(context.Background(), part, idPart, idPart2); err != nil {
 		return err
 	}
 	return s.next.Slices(req, id, from, to)
 }
 
+// Flags calls [Service.Flags], at most 3 units per 1h for each word(req.User.IsAdmin() || find(ctx).IsAdmin()) and
+// word(find(ctx).IsAdmin() || req.User.IsAdmin()), size(find(ctx).IsAdmin() || req.User.IsAdmin()) a call, unless
+// word(find(ctx).Admin || req.User.Admin) == "x", given back if word(find(ctx).Admin || req.User.Admin) == "x" ||
+// word(req.User.Boss().Admin || find(ctx).Admin) == "y" (token bucket).
+func (s *RateLimitedService) Flags(ctx context.Context, req *Request) error {
+	ok := req != nil && req.User != nil && req.User.IsAdmin()
+	if !ok {
+		if user := find(ctx); user != nil {
+			ok = user.IsAdmin()
+		}
+	}
+	var ok2 bool
+	if user := find(ctx); user != nil {
+		ok2 = user.IsAdmin()
+	}
+	ok2 = ok2 || req != nil && req.User != nil && req.User.IsAdmin()
+	var ok3 bool
+	if user := find(ctx); user != nil {
+		ok3 = user.IsAdmin()
+	}
+	ok3 = ok3 || req != nil && req.User != nil && req.User.IsAdmin()
+	var ok4 bool
+	if user := find(ctx); user != nil {
+		ok4 = user.Admin
+	}
+	ok4 = ok4 || req != nil && req.User != nil && req.User.Admin
+	skip := word(ok4) == "x"
+	call, err := s.flags.Begin(
+		ctx,
+		ratelimit.String(word(ok)),
+		ratelimit.String(word(ok2)),
+		ratelimit.Cost("1h", int64(size(ok3))),
+		ratelimit.SkipIf("1h", skip),
+	)
+	if err != nil {
+		return err
+	}
+	defer call.End()
+	err = s.next.Flags(ctx, req)
+	var ok5 bool
+	if user := find(ctx); user != nil {
+		ok5 = user.Admin
+	}
+	ok5 = ok5 || req != nil && req.User != nil && req.User.Admin
+	refund := word(ok5) == "x"
+	if !refund {
+		var ok6 bool
+		if req != nil && req.User != nil {
+			if boss := req.User.Boss(); boss != nil {
+				ok6 = boss.Admin
+			}
+		}
+		if !ok6 {
+			if user := find(ctx); user != nil {
+				ok6 = user.Admin
+			}
+		}
+		refund = word(ok6) == "y"
+	}
+	if refund {
+		call.Refund("1h")
+	}
+	return err
+}
+
+// Bounds calls [Service.Bounds], at most once per 1h for each id[1:n], id[n:4], id[u:n], id[u:200] and id[0] + id[2],
+// unless len(id) > 0 && id[3] == 'x' (token bucket).
+func (s *RateLimitedService) Bounds(id string, n int, u int8) error {
+	var idPart ratelimit.Arg
+	if n >= 1 && n <= len(id) {
+		idPart = ratelimit.String(id[1:n])
+	}
+	var idPart2 ratelimit.Arg
+	if len(id) >= 4 && n >= 0 && n <= 4 {
+		idPart2 = ratelimit.String(id[n:4])
+	}
+	var idPart3 ratelimit.Arg
+	if uint64(u) <= uint64(n) && uint64(n) <= uint64(len(id)) {
+		idPart3 = ratelimit.String(id[u:n])
+	}
+	var idPart4 ratelimit.Arg
+	if len(id) >= 200 && u >= 0 && int(u) <= 200 {
+		idPart4 = ratelimit.String(id[u:200])
+	}
+	var part ratelimit.Arg
+	if len(id) >= 3 {
+		part = ratelimit.Uint(uint64(id[0] + id[2]))
+	}
+	if err := s.bounds.Allow(
+		context.Background(),
+		idPart,
+		idPart2,
+		idPart3,
+		idPart4,
+		part,
+		ratelimit.SkipIf("1h", len(id) >= 4 && id[3] == 'x'),
+	); err != nil {
+		return err
+	}
+	return s.next.Bounds(id, n, u)
+}
+
 // Operators calls [Service.Operators], at most once per 1h for each req.Page / req.Size, 1 << req.Page and
 // [2]byte(data)[0] (token bucket).
 func (s *RateLimitedService) Operators(req *Request, data []byte) error {
-	var part ratelimit.Arg
-	if req != nil && req.Size != 0 {
-		part = ratelimit.Int(int64(req.Page / req.Size))
-	}
-	var part2 ratelimit.Arg
-	if req != nil && req.Page >= 0 {
-		part2 = ratelimit.Int(1 << req.Page)
+	var part, part2 ratelimit.Arg
+	if req != nil {
+		if req.Size != 0 {
+			part = ratelimit.Int(int64(req.Page / req.Size))
+		}
+		if req.Page >= 0 {
+			part2 = ratelimit.Int(1 << req.Page)
+		}
 	}
 	var part3 ratelimit.Arg
 	if len(data) >= 2 {
@@ -271,13 +384,14 @@ func (s *RateLimitedService) Operators(req *Request, data []byte) error {
 
 // Pointers calls [Service.Pointers], at most once per 1h for each (*req.Link).Host and req.Sign() (token bucket).
 func (s *RateLimitedService) Pointers(req *Request) error {
-	var linkHost ratelimit.Arg
-	if req != nil && req.Link != nil && *req.Link != nil {
-		linkHost = ratelimit.String((*req.Link).Host)
-	}
-	var sign ratelimit.Arg
-	if req != nil && req.Sign != nil {
-		sign = ratelimit.String(req.Sign())
+	var linkHost, sign ratelimit.Arg
+	if req != nil {
+		if req.Link != nil && *req.Link != nil {
+			linkHost = ratelimit.String((*req.Link).Host)
+		}
+		if req.Sign != nil {
+			sign = ratelimit.String(req.Sign())
+		}
 	}
 	if err := s.pointers.Allow(context.Background(), linkHost, sign); err != nil {
 		return err
@@ -402,11 +516,9 @@ func (s *RateLimitedService) Refund(ctx context.Context) (*User, error) {
 		}
 	}
 	refund := err != nil
-	if !refund {
-		if user != nil && user.Admin {
-			if boss := user.Boss(); boss != nil {
-				refund = boss.ID == "x"
-			}
+	if !refund && user != nil && user.Admin {
+		if boss := user.Boss(); boss != nil {
+			refund = boss.ID == "x"
 		}
 	}
 	if refund {
@@ -437,10 +549,7 @@ func _[T any, P interface {
 func NewRateLimitedPointers[T any, P interface {
 	*T
 	fmt.Stringer
-}](
-	next Pointers[T, P],
-	limiter *ratelimit.Limiter,
-) *RateLimitedPointers[T, P] {
+}](next Pointers[T, P], limiter *ratelimit.Limiter) *RateLimitedPointers[T, P] {
 	return &RateLimitedPointers[T, P]{
 		next: next,
 		get: limiter.Guard("nilpaths.Pointers.Get", ratelimit.Rule{

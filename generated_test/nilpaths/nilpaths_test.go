@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/ratelimitgen/ratelimitgen/generated_test/limittest"
@@ -23,6 +24,8 @@ func (s *service) Embedded(Request) error                         { return nil }
 func (s *service) Calls(context.Context, *Request) error          { return nil }
 func (s *service) Indexes(*Request, uint8) error                  { return nil }
 func (s *service) Slices(*Request, string, int, int) error        { return nil }
+func (s *service) Flags(context.Context, *Request) error          { return nil }
+func (s *service) Bounds(string, int, int8) error                 { return nil }
 func (s *service) Operators(*Request, []byte) error               { return nil }
 func (s *service) Pointers(*Request) error                        { return nil }
 func (s *service) Values(*url.URL, fmt.Stringer, *string) error   { return nil }
@@ -74,6 +77,17 @@ func TestKeys(t *testing.T) {
 		{func() error { return s.Slices(&Request{Parts: []string{"a"}}, "i", 0, 1) }, "no id[:2]"},
 		{func() error { return s.Slices(&Request{Parts: []string{"a", "b", "c"}}, "id", 2, 3) }, "no id[from:]"}, // empty
 		{func() error { return s.Slices(&Request{Parts: []string{"a", "b"}}, "id", 1, 2) }, "b:id:d"},
+		{func() error { return s.Flags(t.Context(), &Request{User: &User{Admin: true}}) }, "flags:yes:yes"},
+		{func() error { return s.Flags(t.Context(), nil) }, "flags:no:no"},
+		{func() error { return s.Bounds("abcd", -1, 0) }, "no id[1:n]"},
+		{func() error { return s.Bounds("abcd", 0, 0) }, "no id[1:n]"},
+		{func() error { return s.Bounds("abcd", 5, 0) }, "no id[1:n]"},
+		{func() error { return s.Bounds("abc", 2, 0) }, "no id[n:4]"},
+		{func() error { return s.Bounds("abcd", 2, -1) }, "no id[u:n]"},
+		{func() error { return s.Bounds("abcd", 2, 3) }, "no id[u:n]"},
+		{func() error { return s.Bounds("abcd", 2, 0) }, "no id[u:200]"},
+		{func() error { return s.Bounds(strings.Repeat("a", 200), 2, 127) }, "no id[u:n]"},
+		{func() error { return s.Bounds(strings.Repeat("a", 200), 2, 0) }, "a:aa:aa:#c2a908d98f5df987ade41b5fce213067:194"},
 		{func() error { return s.Operators(&Request{}, []byte("ab")) }, "no req.Page / req.Size"},
 		{func() error { return s.Operators(&Request{Page: -4, Size: 2}, []byte("ab")) }, "no 1 << req.Page"},
 		{func() error { return s.Operators(&Request{Page: 4, Size: 2}, []byte("a")) }, "no [2]byte(data)[0]"},

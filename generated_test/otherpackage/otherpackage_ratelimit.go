@@ -55,13 +55,12 @@ func (r *RateLimitedReader) Unwrap() Reader {
 // Read calls [Reader.Read], at most once per 1h for each TenantOf(ctx), strings.ToUpper(req.Tenant) and req.Region
 // (token bucket).
 func (r *RateLimitedReader) Read(ctx context.Context, req *store.Request) error {
-	var tenant ratelimit.Arg
+	var tenant, region ratelimit.Arg
 	if req != nil {
 		tenant = ratelimit.String(strings.ToUpper(req.Tenant))
-	}
-	var region ratelimit.Arg
-	if req != nil && req.Region != nil {
-		region = ratelimit.Stringer(req.Region)
+		if req.Region != nil {
+			region = ratelimit.Stringer(req.Region)
+		}
 	}
 	if err := r.read.Allow(ctx, ratelimit.String(store.TenantOf(ctx)), tenant, region); err != nil {
 		return err

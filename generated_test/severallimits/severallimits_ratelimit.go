@@ -52,13 +52,13 @@ func NewRateLimitedSearch(next Search, limiter *ratelimit.Limiter) *RateLimitedS
 				Key:     "severallimits.Search.Suggest:{@tenant}:{@user}",
 				Name:    "each",
 				Limit:   ratelimit.Limit{Count: 5, Period: time.Second},
-				OnEmpty: ratelimit.Share,
+				OnEmpty: ratelimit.EmptyShare,
 			},
 			ratelimit.Rule{
 				Key:     "severallimits.Search.Suggest:{@tenant}",
 				Name:    "tenant",
 				Limit:   ratelimit.Limit{Count: 50, Period: time.Second},
-				OnEmpty: ratelimit.Allow,
+				OnEmpty: ratelimit.EmptyAllow,
 			},
 		),
 	}

@@ -78,13 +78,12 @@ func (c *RateLimitedCache[K, N, W, B, S, V]) Get(ctx context.Context, key K, n N
 // Put calls [Cache.Put], at most 1 unit per 1h for each p.Key, p.Other.Key, keyOf(p), string(K("k")) and len(b), n a
 // call, given back if pair.Other.Key == "x" (token bucket).
 func (c *RateLimitedCache[K, N, W, B, S, V]) Put(ctx context.Context, p *Pair[K], n N, b B) (*Pair[K], error) {
-	var pKey ratelimit.Arg
+	var pKey, otherKey ratelimit.Arg
 	if p != nil {
 		pKey = ratelimit.String(string(p.Key))
-	}
-	var otherKey ratelimit.Arg
-	if p != nil && p.Other != nil {
-		otherKey = ratelimit.String(string(p.Other.Key))
+		if p.Other != nil {
+			otherKey = ratelimit.String(string(p.Other.Key))
+		}
 	}
 	call, err := c.put.Begin(
 		ctx,

@@ -13,8 +13,8 @@ import (
 // github.com/ratelimitgen/ratelimitgen and run go generate again.
 const _ = ratelimit.GeneratedV1
 
-// RateLimitedСклад decorates [Склад] with the limits of its //ratelimit: directives. A call over its limit is
-// not passed on: it returns an error that matches [ratelimit.ErrLimited].
+// RateLimitedСклад decorates [Склад] with the limits of its //ratelimit: directives. A call over its limit is not
+// passed on: it returns an error that matches [ratelimit.ErrLimited].
 type RateLimitedСклад struct {
 	next  Склад
 	найти *ratelimit.Guard

@@ -8,8 +8,8 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/internal/parse"
 )
 
-// Abroad returns why expressions and fallbacks of lines on the file's methods cannot be written in a package that embeds the interface,
-// by the positions of the lines: who analyzes that package may have no source of this one.
+// Abroad returns why expressions and fallbacks of lines on the file's methods cannot be written in a package that
+// embeds the interface, by the positions of the lines: who analyzes that package may have no source of this one.
 func Abroad(f *parse.File) map[token.Position][]parse.Obstacle {
 	b := newBuilder(f)
 	here := f.Package.Types

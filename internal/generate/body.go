@@ -50,11 +50,11 @@ func (m *method) ask(how string, args []jen.Code) *jen.Statement {
 	args = append([]jen.Code{m.contextArg()}, args...)
 	fun := jen.Id(m.decorator.receiver).Dot(m.guard).Dot(how)
 	call := jen.Add(fun).Call(args...)
-	text := fmt.Sprintf("    if %s := %s; %[1]s != nil {", m.err, d.text(call))
+	text := fmt.Sprintf("\tif %s := %s; %[1]s != nil {", m.err, d.text(call))
 	if m.begins() {
-		text = fmt.Sprintf("    %s, %s := %s", m.call, m.err, d.text(call))
+		text = fmt.Sprintf("\t%s, %s := %s", m.call, m.err, d.text(call))
 	}
-	if len(text) <= lineWidth {
+	if width(text) <= lineWidth {
 		return call
 	}
 	return fun.Add(lines(args...))

@@ -12,6 +12,7 @@ import (
 func (b *builder) checkLimits(m *method) {
 	for i, l := range m.Limits {
 		b.checkSupported(l)
+		b.checkTold(m, l)
 		if m.context.param < 0 {
 			b.checkCaller(m, l)
 		}
@@ -48,6 +49,19 @@ func (b *builder) checkPrivate(iface *parse.Interface, m *parse.Method) {
 func (b *builder) checkSupported(l *parse.Limit) {
 	if l.Has("prefetch") {
 		b.mistakes.add(l.Pos+token.Pos(l.Offset("prefetch")), "prefetch: not supported yet")
+	}
+}
+
+// checkTold reports what would be told to a refused caller where a fallback is called instead, which does not take it.
+func (b *builder) checkTold(m *method, l *parse.Limit) {
+	if m.fallback == nil || m.fallback.takesErr {
+		return
+	}
+	for _, attr := range []string{"status", "message"} {
+		if l.Has(attr) {
+			b.mistakes.addMethod(l.Pos+token.Pos(l.Offset(attr)), attr+": no refused caller of %s sees it, since fallback="+
+				m.fallback.limit.Fallback+" is called instead: want a last parameter *ratelimit.LimitError there, which has it, or no "+attr, m.name)
+		}
 	}
 }
 

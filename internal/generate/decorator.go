@@ -172,9 +172,11 @@ func (d *decorator) nameLocals() {
 	// One letter of the last word, as one would choose by hand.
 	last := lastWord(d.iface.Name)
 	d.receiver = taken.pick(firstLetter(last), firstLetter(d.name), lowerFirst(last), "limited")
+	outer := union(predeclared, imported, typeParams)
+	inner := union(outer, scope{d.receiver: true})
 	for _, m := range d.methods {
-		m.nameParams(union(predeclared, imported, typeParams, scope{d.receiver: true}))
-		m.nameLocals(union(predeclared, imported, typeParams))
+		m.nameParams(inner)
+		m.nameLocals(outer)
 	}
 }
 

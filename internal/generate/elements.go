@@ -74,9 +74,10 @@ func (w *lowering) element(e *ast.IndexExpr) (pl, at place) {
 		w.requireLen(pl, n+1)
 		return pl, w.constantPlace(e.Index)
 	}
-	at = w.place(e.Index)
-	w.requireInRange(at, w.typ(e.Index), pl, "<")
-	return pl, at
+	i := w.bound(e.Index)
+	w.requireNotNegative(i)
+	w.requireBelow(i, "<", pl)
+	return pl, i.place
 }
 
 func (w *lowering) constantPlace(e ast.Expr) place {
@@ -91,76 +92,6 @@ func (w *lowering) constant(e ast.Expr) int64 {
 		}
 	}
 	return -1
-}
-
-// requireInRange requires that an index is not negative, and less than the length of a value, or at most that.
-func (w *lowering) requireInRange(at place, t types.Type, pl place, op string) {
-	length := w.p.predeclared("len").Call(pl.code)
-	text := fmt.Sprintf("%s %s len(%s)", at.text, op, pl.text)
-	kind, code := types.Invalid, jen.Add(at.code)
-	if basic, ok := coreOf(t).(*types.Basic); ok {
-		kind = basic.Kind()
-	}
-	switch kind {
-	case types.Int, types.Int8, types.Int16, types.Int32:
-		w.require(fact{text: at.text + " >= 0"}, jen.Add(at.code).Op(">=").Lit(0))
-	case types.Uint8, types.Uint16:
-	default: // one that is negative becomes huge
-		wide := w.p.predeclared("uint64")
-		w.require(fact{text: text}, jen.Add(wide).Call(at.code).Op(op).Add(wide).Call(length))
-		return
-	}
-	if types.Unalias(t) != types.Typ[types.Int] {
-		code = w.p.predeclared("int").Call(code)
-	}
-	w.require(fact{text: text}, code.Op(op).Add(length))
-}
-
-// slice returns the code of x[low:high].
-func (w *lowering) slice(e *ast.SliceExpr) *jen.Statement {
-	bounds := []jen.Code{jen.Empty(), jen.Empty()}
-	_, isPointer := coreOf(w.typ(e.X)).(*types.Pointer)
-	if !isPointer && (e.Low == nil || w.constant(e.Low) == 0) && e.High == nil {
-		return w.value(e.X).Index(bounds...)
-	}
-	pl := w.place(e.X)
-	if isPointer {
-		w.requireNotNil(pl)
-	}
-	var low place
-	for i, bound := range []ast.Expr{e.Low, e.High} {
-		if bound == nil {
-			continue
-		}
-		at := w.bound(bound, pl)
-		bounds[i] = at.code
-		if i == 0 {
-			low = at
-		} else if low.code != nil && (w.constant(e.Low) < 0 || w.constant(bound) < 0) {
-			w.requireOrder(low, w.typ(e.Low), at, w.typ(bound))
-		}
-	}
-	return pl.operand().Index(bounds...)
-}
-
-// bound returns a bound of a slice, which is in range.
-func (w *lowering) bound(e ast.Expr, pl place) place {
-	if n := w.constant(e); n >= 0 {
-		w.requireLen(pl, n)
-		return w.constantPlace(e)
-	}
-	at := w.place(e)
-	w.requireInRange(at, w.typ(e), pl, "<=")
-	return at
-}
-
-// requireOrder requires that a slice does not end before it begins. Both bounds are known to be in range.
-func (w *lowering) requireOrder(low place, lowType types.Type, high place, highType types.Type) {
-	if !types.Identical(lowType, highType) && !isUntyped(lowType) && !isUntyped(highType) {
-		wide := func(x *jen.Statement) *jen.Statement { return w.p.predeclared("uint64").Call(x) }
-		low.code, high.code = wide(low.code), wide(high.code)
-	}
-	w.require(fact{text: low.text + " <= " + high.text}, jen.Add(low.code).Op("<=").Add(high.code))
 }
 
 func isUntyped(t types.Type) bool { return basicInfo(t)&types.IsUntyped != 0 }

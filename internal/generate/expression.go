@@ -172,7 +172,6 @@ func isUnnamed(v *types.Var) bool { return v.Name() == "" || v.Name() == "_" }
 // checkNames reports names that are not what they seem to be, of which the type checker knows nothing.
 func (c *expressionCheck) checkNames(node ast.Expr, scope *types.Scope) bool {
 	sig := c.method.sig
-	hidden, last := hiddenError(sig), sig.Results().Len()-1
 	ok := true
 	ast.Inspect(node, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -180,12 +179,15 @@ func (c *expressionCheck) checkNames(node ast.Expr, scope *types.Scope) bool {
 			ok = c.checkNames(n.X, scope) && ok
 			return false
 		case *ast.Ident:
+			problem := ""
 			switch {
 			case strings.HasPrefix(n.Name, "$") && scope.Lookup(n.Name) == nil:
-				c.refuse(n.Pos(), fmt.Sprintf("undefined: %s, want %s", n.Name, numberRange("$", sig.Params().Len(), "parameters")))
-				ok = false
-			case c.attr == "refund" && n.Name == "err" && hidden >= 0:
-				c.refuse(n.Pos(), fmt.Sprintf("err is a parameter and not the error result: want $%d or ret%d", hidden, last))
+				problem = fmt.Sprintf("undefined: %s, want %s", n.Name, numberRange("$", sig.Params().Len(), "parameters"))
+			case c.attr == "refund":
+				problem = hiddenResult(sig, n.Name)
+			}
+			if problem != "" {
+				c.refuse(n.Pos(), problem)
 				ok = false
 			}
 		}
@@ -194,14 +196,29 @@ func (c *expressionCheck) checkNames(node ast.Expr, scope *types.Scope) bool {
 	return ok
 }
 
-// hiddenError returns the index of a parameter called err beside an error result, or -1. Whoever writes err in a refund
-// means the result.
-func hiddenError(sig *types.Signature) int {
+// hiddenResult returns why a name is not that of the result which whoever writes it in a refund means, or "": a parameter
+// or another result is called err, or ret0.
+func hiddenResult(sig *types.Signature, name string) string {
 	last := sig.Results().Len() - 1
-	if last < 0 || !isError(sig.Results().At(last).Type()) {
-		return -1
+	param := slices.Index(names(sig.Params()), name)
+	if name == "err" {
+		if param >= 0 && last >= 0 && isError(sig.Results().At(last).Type()) {
+			return fmt.Sprintf("err is a parameter and not the error result: want $%d or ret%d", param, last)
+		}
+		return ""
 	}
-	return slices.Index(names(sig.Params()), "err")
+	digits, ok := strings.CutPrefix(name, "ret")
+	number, err := strconv.Atoi(digits)
+	if !ok || err != nil || strconv.Itoa(number) != digits || number < 0 || number > last {
+		return ""
+	}
+	if param >= 0 {
+		return fmt.Sprintf("%s is a parameter and not the result of that number: want $%d, or another name for the parameter", name, param)
+	}
+	if other := slices.Index(names(sig.Results()), name); other >= 0 && other != number {
+		return fmt.Sprintf("%s is the name of result %d and not the result of that number: want ret%[2]d, or another name for it", name, other)
+	}
+	return ""
 }
 
 // numberRange returns the names of n parameters or results by their numbers.

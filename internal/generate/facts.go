@@ -13,6 +13,12 @@ type fact struct {
 	length int64 // of the value called text; 0 for a condition
 }
 
+// weaker reports whether the fact is that a value has some elements, and another one that the same value has as many or
+// more.
+func (f fact) weaker(other fact) bool {
+	return f.length > 0 && f.text == other.text && f.length <= other.length
+}
+
 // facts are known to hold where an expression is evaluated.
 type facts struct {
 	conditions map[string]bool
@@ -78,20 +84,36 @@ func (w *lowering) assumeComparison(e *ast.BinaryExpr, value bool) {
 		x, y = y, x
 	}
 	w.known.add(fact{text: types.ExprString(x) + " " + op.String() + " " + types.ExprString(y)})
-	if call, ok := x.(*ast.CallExpr); ok && w.isLen(call) {
-		n := w.constant(y)
-		switch {
-		case n < 0:
-			return
-		case op == token.GTR, op == token.NEQ && n == 0:
-			n++
-		case op != token.GEQ && op != token.EQL:
-			return
-		}
-		if n > 0 {
-			w.known.add(fact{text: types.ExprString(ast.Unparen(call.Args[0])), length: n})
-		}
+	if f, _ := w.atLeast(e, value); f.length > 0 {
+		w.known.add(f)
 	}
+}
+
+// atLeast returns how many elements a value has at least if an expression is true, or false, and whether it says no more
+// than that. The length is 0 if it says nothing of the kind.
+func (w *lowering) atLeast(e ast.Expr, value bool) (f fact, exact bool) {
+	comparison, ok := ast.Unparen(e).(*ast.BinaryExpr)
+	if !ok {
+		return fact{}, false
+	}
+	op := comparison.Op
+	if !value {
+		op = opposites[op]
+	}
+	call, ok := ast.Unparen(comparison.X).(*ast.CallExpr)
+	if !ok || !w.isLen(call) {
+		return fact{}, false
+	}
+	n := w.constant(comparison.Y)
+	switch {
+	case n < 0:
+		return fact{}, false
+	case op == token.GTR, op == token.NEQ && n == 0:
+		n++
+	case op != token.GEQ && op != token.EQL:
+		return fact{}, false
+	}
+	return fact{text: types.ExprString(ast.Unparen(call.Args[0])), length: n}, op != token.EQL
 }
 
 func (w *lowering) isLen(call *ast.CallExpr) bool {

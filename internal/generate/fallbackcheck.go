@@ -11,8 +11,8 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/internal/spelling"
 )
 
-// fallback returns the fallback of the method's limits, or nil if they have none or mistakes in it, which are reported. They
-// all have the same: with others, what becomes of a call that two limits refuse would be anyone's guess.
+// fallback returns the fallback of the method's limits, or nil if they have none or mistakes in it, which are reported.
+// They all have the same: with others, what becomes of a call that two limits refuse would be anyone's guess.
 func (b *builder) fallback(m *method) *fallback {
 	i := slices.IndexFunc(m.Limits, func(l *parse.Limit) bool { return l.Fallback != "" })
 	if i < 0 {

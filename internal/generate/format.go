@@ -13,8 +13,8 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/internal/parse"
 )
 
-// source renders the code under our header, which names its origin, and the build constraint, with its imports in groups. With a syntax error it
-// returns the text that has it.
+// source renders the code under our header, which names its origin, and the build constraint, with its imports in
+// groups. With a syntax error it returns the text that has it.
 func source(code *jen.File, origin, constraint string) ([]byte, error) {
 	var rendered bytes.Buffer
 	if err := code.Render(&rendered); err != nil {

@@ -1,22 +1,23 @@
 package generate
 
 import (
+	"cmp"
 	"fmt"
 	"go/token"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/ratelimitgen/ratelimitgen/annotations"
 	"github.com/ratelimitgen/ratelimitgen/internal/parse"
 )
 
 // CheckKeys reports keys that do not stand for one thing throughout the packages of a module: limits that share a key
-// share a bucket, so they must be equal, and a default key is one method's own. Each place is reported.
+// share a bucket, so they must be equal, and a default key is one method's own. Each place is reported. Of a method that
+// may have more limits than are known, each of those is compared by itself.
 func CheckKeys(pkgs []*parse.Package) parse.Diagnostics {
 	uses := keyUses{keys: map[moduleKey][]keyUse{}, buckets: map[moduleBuckets][]keyUse{}}
 	for _, pkg := range pkgs {
-		if pkg.Mistaken {
-			continue // limits are missing
-		}
 		for _, file := range pkg.Files {
 			for _, iface := range file.Interfaces {
 				for _, m := range iface.Methods {
@@ -27,7 +28,7 @@ func CheckKeys(pkgs []*parse.Package) parse.Diagnostics {
 	}
 	var found parse.Diagnostics
 	for _, same := range uses.keys {
-		found = append(found, compare(same)...)
+		found = append(found, compareKeys(same)...)
 	}
 	for _, same := range uses.buckets {
 		found = append(found, compareBuckets(same)...)
@@ -55,88 +56,137 @@ type moduleBuckets struct {
 type keyUse struct {
 	pos       token.Position
 	key       string
-	limits    string // in words
+	limits    []*parse.Limit
+	method    *parse.Method
 	pkg       string // path
 	isDefault bool
 }
 
 func (u *keyUses) collect(pkg *parse.Package, iface *parse.Interface, m *parse.Method) {
 	name := MethodName(pkg.Types.Name(), iface.Name, m.Func.Name())
-	use := func(l *parse.Limit, limits string) keyUse {
+	use := func(limits ...*parse.Limit) keyUse {
+		l := limits[0]
 		return keyUse{
 			pos:       pkg.Fset.PositionFor(l.Pos+token.Pos(l.Offset("key")), false),
 			key:       Key(l, name),
 			limits:    limits,
+			method:    m,
 			pkg:       pkg.Types.Path(),
 			isDefault: l.Key == nil,
 		}
 	}
-	limits := map[string][]*parse.Limit{}
+	byKey := map[string][]*parse.Limit{}
 	for _, l := range m.Limits {
 		text := Key(l, name)
-		limits[text] = append(limits[text], l)
+		byKey[text] = append(byKey[text], l)
 		at := moduleBuckets{pkg.Module, BucketsOf(l, name)}
-		u.buckets[at] = append(u.buckets[at], use(l, identityWords(l)))
+		u.buckets[at] = append(u.buckets[at], use(l))
 	}
-	for text, ls := range limits {
-		words := make([]string, len(ls))
-		for i, l := range ls {
-			words[i] = identityWords(l)
-		}
-		slices.Sort(words)
+	if m.Unclear {
+		return
+	}
+	for text, limits := range byKey {
 		at := moduleKey{pkg.Module, text}
-		u.keys[at] = append(u.keys[at], use(ls[0], strings.Join(words, " and ")))
+		u.keys[at] = append(u.keys[at], use(limits...))
 	}
 }
 
-// identityWords is a limit in words, as far as all limits with its key must have it in common.
-func identityWords(l *parse.Limit) string {
-	text := fmt.Sprintf("%d per %s (%s)", l.Count, l.PeriodText, algorithmWords(l))
-	if l.Wait > 0 {
-		text += " that waits up to " + DurationText(l.Wait)
-	}
-	if l.Name != l.PeriodText {
-		text += " named " + l.Name
-	}
-	return text
+// terms are what limits with one key must have in common.
+type terms struct {
+	count, burst int64
+	period, wait time.Duration
+	algorithm    annotations.Algorithm
+	refill       annotations.Refill
+	name         string
 }
 
-// compare compares the first use of a key with the others.
-func compare(uses []keyUse) parse.Diagnostics {
-	var found parse.Diagnostics
-	report := func(here, there keyUse) {
-		var message string
-		if here.isDefault && there.isDefault && here.pkg != there.pkg {
-			message = fmt.Sprintf("default key %q is also that of a method in %s: want key=", here.key, there.pkg)
-		} else {
-			message = fmt.Sprintf("key %q is for %s here, for %s at %s: want equal limits, or another key",
-				here.key, here.limits, there.limits, parse.Where(there.pos, here.pos))
+// terms returns those of the limits in an order of their own.
+func (u keyUse) terms(withNames bool) []terms {
+	all := make([]terms, len(u.limits))
+	for i, l := range u.limits {
+		all[i] = terms{l.Count, l.Burst, l.Period, l.Wait, l.Algorithm, l.Refill, l.Name}
+		if l.Burst == l.Count {
+			all[i].burst = 0
 		}
-		found = append(found, parse.Diagnostic{Pos: here.pos, Message: message})
+		if !withNames {
+			all[i].name = ""
+		}
 	}
+	slices.SortFunc(all, func(a, b terms) int {
+		return cmp.Or(cmp.Compare(a.count, b.count), cmp.Compare(a.burst, b.burst), cmp.Compare(a.period, b.period),
+			cmp.Compare(a.wait, b.wait), cmp.Compare(a.algorithm, b.algorithm), cmp.Compare(a.refill, b.refill), cmp.Compare(a.name, b.name))
+	})
+	return all
+}
+
+func (u keyUse) agrees(other keyUse, withNames bool) bool {
+	return slices.Equal(u.terms(withNames), other.terms(withNames))
+}
+
+// words are the limits in words, as far as they are compared: a name that only repeats the period as far as it must be.
+func (u keyUse) words(withNames bool) string {
+	all := make([]string, len(u.limits))
+	for i, l := range u.limits {
+		all[i] = fmt.Sprintf("%d per %s (%s)", l.Count, l.PeriodText, algorithmWords(l))
+		if l.Wait > 0 {
+			all[i] += " that waits up to " + DurationText(l.Wait)
+		}
+		if withNames || l.Name != l.PeriodText {
+			all[i] += " named " + l.Name
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(all, " and ")
+}
+
+// reportBoth reports two uses at the place of each.
+func reportBoth(a, b keyUse, message func(here, there keyUse) string) parse.Diagnostics {
+	return parse.Diagnostics{{Pos: a.pos, Message: message(a, b)}, {Pos: b.pos, Message: message(b, a)}}
+}
+
+// compareKeys compares the first use of a key with the others.
+func compareKeys(uses []keyUse) parse.Diagnostics {
+	var found parse.Diagnostics
 	first := uses[0]
 	for _, use := range uses[1:] {
-		if use.isDefault && first.isDefault && use.pkg != first.pkg || use.limits != first.limits {
-			report(first, use)
-			report(use, first)
+		switch {
+		case use.isDefault && first.isDefault && use.pkg != first.pkg:
+			found = append(found, reportBoth(first, use, func(here, there keyUse) string {
+				return fmt.Sprintf("default key %q is also that of a method in %s: want key=", here.key, there.pkg)
+			})...)
+		case !use.agrees(first, true):
+			found = append(found, reportBoth(first, use, differ)...)
 		}
 	}
 	return found
 }
 
-// compareBuckets compares the first use of buckets with those by keys of other texts.
+// differ says that a key stands for other limits at another place. Those that only have other names would not share a
+// bucket: it is known by its name, too, which is the period as written where there is no other.
+func differ(here, there keyUse) string {
+	onlyNames, want := here.agrees(there, false), "equal limits"
+	if onlyNames {
+		want = "equal names (name=), since buckets are known by them"
+	}
+	return fmt.Sprintf("key %q is for %s here, for %s at %s: want %s, or another key",
+		here.key, here.words(onlyNames), there.words(onlyNames), parse.Where(there.pos, here.pos), want)
+}
+
+// compareBuckets compares the first use of buckets with those that [compareKeys] does not compare it with.
 func compareBuckets(uses []keyUse) parse.Diagnostics {
 	var found parse.Diagnostics
-	report := func(here, there keyUse) {
-		found = append(found, parse.Diagnostic{Pos: here.pos, Message: fmt.Sprintf(
-			"key %q is for %s here, and %q, which shares its buckets for equal values, for %s at %s: want equal limits, or another literal text in one of them",
-			here.key, here.limits, there.key, there.limits, parse.Where(there.pos, here.pos))})
-	}
 	first := uses[0]
 	for _, use := range uses[1:] {
-		if use.key != first.key && use.limits != first.limits {
-			report(first, use)
-			report(use, first)
+		switch {
+		case use.method == first.method, use.agrees(first, true):
+		case use.key != first.key:
+			found = append(found, reportBoth(first, use, func(here, there keyUse) string {
+				return fmt.Sprintf("key %q is for %s here, and %q, which shares its buckets for equal values, for %s at %s: "+
+					"want equal limits, or another literal text in one of them",
+					here.key, here.words(false), there.key, there.words(false), parse.Where(there.pos, here.pos))
+			})...)
+		case use.method.Unclear || first.method.Unclear:
+			found = append(found, reportBoth(first, use, differ)...)
 		}
 	}
 	return found

@@ -84,8 +84,8 @@ func (l *lengths) readMethod(fset *token.FileSet, m *types.Func) {
 	})
 }
 
-// readDeclaration notes the lengths in what is no signature: the constraints of an interface's type parameters, and the type
-// arguments of what it embeds.
+// readDeclaration notes the lengths in what is no signature: the constraints of an interface's type parameters, and the
+// type arguments of what it embeds.
 func (l *lengths) readDeclaration(fset *token.FileSet, iface *parse.Interface) {
 	params, obj := iface.TypeParams, iface.Object
 	t := obj.Type().Underlying()
@@ -254,15 +254,6 @@ func (r *lengthReader) readTypeArgs(exprs []ast.Expr, t types.Type) (found []*ty
 		}
 	}
 	return found
-}
-
-// spelledWidth returns by how much the text of a type is wider with the lengths as the source spells them.
-func (l *lengths) spelledWidth(t types.Type) int {
-	width := 0
-	for _, array := range l.held[t] {
-		width += len(types.ExprString(l.spelled[array].expr)) - len(strconv.FormatInt(array.Len(), 10))
-	}
-	return width
 }
 
 // length returns the length of an array as the source has it, or else, where no code of the package can say that, its

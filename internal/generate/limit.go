@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,24 +31,24 @@ func Key(l *parse.Limit, method string) string { return keyWith(l, method, partT
 
 // keyWith returns the key of a limit with its parts as text says.
 func keyWith(l *parse.Limit, method string, text func(annotations.Part) string) string {
-	var key strings.Builder
-	if l.Key == nil {
-		key.WriteString(method)
-	} else {
-		for _, part := range l.Key.Parts {
-			key.WriteString(text(part))
-		}
+	parts := []annotations.Part{{Literal: method}}
+	if l.Key != nil {
+		parts = l.Key.Parts
 	}
 	for _, caller := range l.By {
-		key.WriteString(":{@" + caller + "}")
+		parts = slices.Concat(parts, []annotations.Part{{Literal: ":"}, {Caller: caller}})
+	}
+	var key strings.Builder
+	for _, part := range parts {
+		key.WriteString(text(part))
 	}
 	return key.String()
 }
 
-// Buckets tell the buckets of limits apart, as far as the calls do not: the runtime puts values into the key, and not the
-// expressions that give them.
+// Buckets tell the buckets of limits apart, as far as the calls do not: the runtime puts values into the key, and knows
+// neither the expressions nor the attributes of the caller that they come from.
 type Buckets struct {
-	key       string // with each expression as {}
+	key       string // with each hole as {}
 	name      string
 	algorithm annotations.Algorithm
 }
@@ -57,10 +58,10 @@ func BucketsOf(l *parse.Limit, method string) Buckets {
 	afterHole := false
 	key := keyWith(l, method, func(part annotations.Part) string {
 		text, isHole := partText(part), part.Expr != nil || part.Caller != ""
-		if part.Expr != nil {
+		if isHole {
 			text = "{}"
 		}
-		if isHole && afterHole { // as the runtime has it
+		if afterHole && (isHole || strings.HasPrefix(text, "%") || strings.HasPrefix(text, "#")) { // as the runtime has it
 			text = ":" + text
 		}
 		afterHole = isHole
@@ -97,9 +98,9 @@ var algorithms = map[annotations.Algorithm]struct{ constant, words string }{
 
 // The runtime's constants for the words of an attribute, without those that mean its zero value.
 var (
-	modes    = map[string]string{"shadow": "Shadow", "off": "Off"}
+	modes    = map[string]string{"shadow": "ModeShadow", "off": "ModeOff"}
 	failures = map[string]string{"local": "FailLocal", "open": "FailOpen", "closed": "FailClosed"}
-	empties  = map[string]string{"share": "Share", "allow": "Allow"}
+	empties  = map[string]string{"share": "EmptyShare", "allow": "EmptyAllow"}
 )
 
 // guardCall is the call that makes the method's guard.

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"github.com/dave/jennifer/jen"
 )
@@ -19,17 +20,23 @@ type lowering struct {
 	taken     scope    // names of variables that steps must not hide
 	steps     []step
 	known     facts
-	serial    *int // how many variables there were, so that no two of them share facts
+	declared  scope // variables of blocks, which those of the method's other expressions must not be called like
+	serial    *int  // how many variables there were, so that no two of them share facts
 }
 
 // step is what comes before an expression: a condition without which it has no value, a variable that holds what is
-// needed twice, or statements that set one.
+// needed twice, by its value or by statements.
 type step struct {
 	condition  *jen.Statement
-	text       string // of the condition
+	fact       fact // of the condition
 	variable   string
 	value      *jen.Statement // of the variable
-	statements []jen.Code
+	statements []jen.Code     // that declare it
+}
+
+// asksAs reports whether both steps ask the same. What they ask of a variable comes after the step that declares it.
+func (s step) asksAs(other step) bool {
+	return s.condition != nil && other.condition != nil && s.fact == other.fact
 }
 
 // place is an expression that may be written twice, and its text for [facts].
@@ -55,11 +62,17 @@ func (pl place) dot(name string) place {
 	return place{code: pl.operand().Dot(name), text: text + "." + name}
 }
 
-// require adds a step unless the condition is known to hold.
+// require adds a step unless the condition is known to hold. It takes the place of one that says less.
 func (w *lowering) require(f fact, condition *jen.Statement) {
-	if w.known.add(f) {
-		w.steps = append(w.steps, step{condition: condition, text: fmt.Sprint(f)})
+	if !w.known.add(f) {
+		return
 	}
+	s := step{condition: condition, fact: f}
+	if i := slices.IndexFunc(w.steps, func(earlier step) bool { return earlier.fact.weaker(f) }); i >= 0 {
+		w.steps[i] = s
+		return
+	}
+	w.steps = append(w.steps, s)
 }
 
 func (w *lowering) requireNotNil(pl place) {

@@ -1,11 +1,9 @@
 package generate
 
 import (
-	"fmt"
 	"go/types"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/dave/jennifer/jen"
 
@@ -152,6 +150,9 @@ func (m *method) userNames() scope {
 // otherwise.
 func (m *method) nameParams(avoid scope) {
 	m.params = names(m.sig.Params())
+	if !m.limited() && !slices.ContainsFunc(variables(m.sig.Params()), isUnnamed) {
+		return // as there is nothing to do for nearly all methods of a large interface
+	}
 	taken, needed := union(avoid, m.userNames(), m.uses), m.needed()
 	if m.limited() {
 		taken = union(taken, m.mentionedResults())
@@ -163,11 +164,11 @@ func (m *method) nameParams(avoid scope) {
 	}
 	words := map[int]string{}
 	count := map[string]int{}
-	for i, name := range m.params {
-		if name != "" && name != "_" {
+	for i := range m.params {
+		v := m.sig.Params().At(i)
+		if !isUnnamed(v) {
 			continue
 		}
-		v := m.sig.Params().At(i)
 		word := paramName(v.Type(), m.sig.Variadic() && i == m.sig.Params().Len()-1)
 		if !taken.free(word) {
 			word = firstLetter(word)
@@ -250,37 +251,18 @@ func (m *method) nameResults(taken scope) {
 
 func (m *method) render(code *jen.File) {
 	write(code, m.words())
-	d := m.decorator
-	params := d.printer.paramList
-	if m.isWide() {
-		params = d.printer.paramLines
+	signature := m.signature(m.decorator.printer.paramList)
+	if m.hasTallParam() || m.decorator.isWide(signature) {
+		signature = m.signature(m.decorator.printer.paramLines)
 	}
-	code.Func().Params(d.receiverParam()).Id(m.name).Add(params(m.sig, m.params), m.resultList()).Block(m.body()...)
+	code.Add(signature).Block(m.body()...)
 }
 
-// isWide reports whether the method's signature is too wide for one line, or has a parameter that is tall.
-func (m *method) isWide() bool {
-	d := m.decorator
-	vars := m.sig.Params()
-	params := make([]string, vars.Len())
-	width := 0
-	for i, name := range m.params {
-		if isTall(vars.At(i).Type()) {
-			return true
-		}
-		params[i] = name
-		if !d.printer.sharesType(vars, m.params, m.sig.Variadic(), i) {
-			params[i] += " " + types.TypeString(vars.At(i).Type(), d.qualifier)
-			width += d.lengths.spelledWidth(vars.At(i).Type())
-		}
-	}
-	for v := range m.sig.Results().Variables() {
-		width += d.lengths.spelledWidth(v.Type())
-	}
-	results := types.TypeString(m.sig.Results(), d.qualifier)
-	if m.sig.Results().Len() < 2 {
-		results = strings.Trim(results, "()")
-	}
-	text := fmt.Sprintf("func (%s *%s) %s(%s) %s {", d.receiver, d.name+d.typeArgs(), m.name, strings.Join(params, ", "), results)
-	return len(text)+width > lineWidth
+// signature is the method's, with its parameters listed in one of two ways.
+func (m *method) signature(params func(*types.Signature, []string) *jen.Statement) *jen.Statement {
+	return jen.Func().Params(m.decorator.receiverParam()).Id(m.name).Add(params(m.sig, m.params), m.resultList())
+}
+
+func (m *method) hasTallParam() bool {
+	return slices.ContainsFunc(variables(m.sig.Params()), func(v *types.Var) bool { return isTall(v.Type()) })
 }

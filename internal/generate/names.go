@@ -3,10 +3,13 @@ package generate
 import (
 	"go/token"
 	"go/types"
+	"maps"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/ratelimitgen/ratelimitgen/internal/parse"
 )
 
 // scope is a set of names that are taken. Names are chosen in one order: what the user wrote stays, then come our
@@ -26,6 +29,9 @@ func (s scope) add(names ...string) {
 		s[name] = true
 	}
 }
+
+// include takes the names of another scope.
+func (s scope) include(other scope) { maps.Copy(s, other) }
 
 // free reports whether name is a Go identifier that is not taken.
 func (s scope) free(name string) bool { return token.IsIdentifier(name) && name != "_" && !s[name] }
@@ -103,10 +109,11 @@ func lastWord(name string) string {
 
 // decoratorNames returns the names of an interface's decorator and of its constructor, exported as the interface is.
 func decoratorNames(iface string) (decorator, constructor string) {
+	decorator = parse.DecoratorName(iface)
 	if token.IsExported(iface) {
-		return "RateLimited" + iface, "NewRateLimited" + iface
+		return decorator, "New" + decorator
 	}
-	return "rateLimited" + upperFirst(iface), "newRateLimited" + upperFirst(iface)
+	return decorator, "new" + upperFirst(decorator)
 }
 
 // paramName returns a name for a parameter that has none, by its type. It need not be free.

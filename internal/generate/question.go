@@ -1,10 +1,10 @@
 package generate
 
 import (
+	"fmt"
 	"go/ast"
 	"go/types"
-	"strconv"
-	"strings"
+	"slices"
 
 	"github.com/dave/jennifer/jen"
 )
@@ -18,8 +18,8 @@ type question struct {
 // lowering returns a lowering of one of the method's expressions. Its variables are called like none of the taken names.
 // What the context comes from is never nil: every call needs it.
 func (m *method) lowering(a ask, p *printer, taken scope) *lowering {
-	w := &lowering{expression: a.expression, m: m, p: p, taken: union(taken), known: newFacts(), serial: new(int)}
-	if a.attr == "skip" || a.attr == "refund" {
+	w := &lowering{expression: a.expression, m: m, p: p, taken: union(taken), known: newFacts(), declared: scope{}, serial: new(int)}
+	if a.attr == "skip" {
 		w.condition = a.node
 	}
 	if i := m.context.param; i >= 0 {
@@ -47,52 +47,91 @@ func (q *question) add(constructor string, a ask, value *jen.Statement) {
 	}
 }
 
+// keyPart is a part of a key that may be missing.
+type keyPart struct {
+	variable jen.Code
+	steps    []step
+	set      jen.Code // the variable, after the steps
+}
+
 // addParts adds the parts of keys as arguments: a variable, which stays missing, where something may be nil. Neighbours
 // that need the same have it asked once.
 func (m *method) addParts(q *question, p *printer, taken scope) {
-	type group struct {
-		names  []jen.Code
-		steps  []step
-		asked  string // the text of the steps, "" if they declare variables
-		assign []jen.Code
-	}
-	var groups []group
+	var parts []keyPart
 	for _, a := range m.asks.of("key") {
 		w := m.lowering(a, p, taken)
 		arg := w.hole()
-		if len(w.steps) == 0 {
+		if alwaysPass(w.steps) {
+			q.before = append(q.before, w.nest(w.steps)...)
+			taken.include(w.declared)
 			q.args = append(q.args, arg)
 			continue
 		}
-		base := variableName(a.node)
-		name := jen.Id(taken.pick(base, strings.TrimSuffix(base+"Part", "partPart"), "part"))
+		name := jen.Id(taken.pick(m.partNames(a)...))
 		w = m.lowering(a, p, taken) // whose variables have other names now
-		assign := jen.Add(name).Op("=").Add(w.hole())
+		set := jen.Add(name).Op("=").Add(w.hole())
+		w.note(w.steps)
+		taken.include(w.declared)
 		q.args = append(q.args, name)
-		asked := textOf(w.steps)
-		if n := len(groups); n > 0 && asked != "" && groups[n-1].asked == asked {
-			groups[n-1].names = append(groups[n-1].names, name)
-			groups[n-1].assign = append(groups[n-1].assign, assign)
-			continue
-		}
-		groups = append(groups, group{[]jen.Code{name}, w.steps, asked, []jen.Code{assign}})
+		parts = append(parts, keyPart{name, w.steps, set})
 	}
-	for _, g := range groups {
-		q.before = append(q.before, jen.Var().List(g.names...).Qual(runtimePath, "Arg"))
-		q.before = append(q.before, nested(g.steps, g.assign...)...)
+	for len(parts) > 0 {
+		n, _ := shared(parts)
+		names := mapEach(n, func(i int) jen.Code { return parts[i].variable })
+		q.before = append(q.before, jen.Var().List(names...).Qual(runtimePath, "Arg"))
+		q.before = append(q.before, setParts(parts[:n])...)
+		parts = parts[n:]
 	}
 }
 
-// textOf tells steps that only ask apart. It is "" for others.
-func textOf(steps []step) string {
-	text := ""
-	for _, s := range steps {
-		if s.condition == nil {
-			return ""
+// setParts returns the statements that set the variables of parts.
+func setParts(parts []keyPart) []jen.Code {
+	var statements []jen.Code
+	for len(parts) > 0 {
+		n, steps := shared(parts)
+		then := []jen.Code{parts[0].set}
+		if n > 1 {
+			inner := slices.Clone(parts[:n])
+			for i := range inner {
+				inner[i].steps = inner[i].steps[len(steps):]
+			}
+			then = setParts(inner)
 		}
-		text += s.text + "\n"
+		statements = append(statements, nested(steps, then...)...)
+		parts = parts[n:]
 	}
-	return text
+	return statements
+}
+
+// shared returns the steps that the first part begins with, and as many of those that follow it as possible, and how many
+// parts these are.
+func shared(parts []keyPart) (n int, steps []step) {
+	steps = parts[0].steps
+	for n = 1; n < len(parts); n++ {
+		same := 0
+		for same < min(len(steps), len(parts[n].steps)) && steps[same].asksAs(parts[n].steps[same]) {
+			same++
+		}
+		if same == 0 {
+			break
+		}
+		steps = steps[:same]
+	}
+	return n, steps
+}
+
+// partNames returns names for the variable of a part of a key. The way to the value tells those apart that have different
+// ones.
+func (m *method) partNames(a ask) []string {
+	names := variableNames(a.node)
+	sameWay := func(other ask) bool { return other.name != a.name && slices.Equal(variableNames(other.node), names) }
+	if slices.ContainsFunc(m.asks.of("key"), sameWay) {
+		names = names[:1]
+	}
+	if names[0] != "part" {
+		names = append(names, names[0]+"Part")
+	}
+	return names
 }
 
 // hole returns the expression as what the runtime takes for a part of a key.
@@ -111,7 +150,8 @@ func (w *lowering) hole() *jen.Statement {
 	return jen.Qual(runtimePath, h.constructor).Call(value)
 }
 
-// receiver returns the code of the expression as a value whose method the runtime calls. It may be that of an embedded field.
+// receiver returns the code of the expression as a value whose method the runtime calls. It may be that of an embedded
+// field.
 func (w *lowering) receiver(method string) *jen.Statement {
 	t := w.typ(w.node)
 	_, index, _ := types.LookupFieldOrMethod(t, true, nil, method)
@@ -139,23 +179,27 @@ func (w *lowering) convert(name string, e ast.Expr) *jen.Statement {
 func (m *method) cost(q *question, a ask, p *printer, taken scope) *jen.Statement {
 	w := m.lowering(a, p, taken)
 	value := w.units()
-	if len(w.steps) == 0 && (len(a.limits) == 1 || w.info.Types[w.node].Value != nil) { // a constant may be untyped
+	if alwaysPass(w.steps) && (len(a.limits) == 1 || w.info.Types[w.node].Value != nil) { // a constant may be untyped
+		q.before = append(q.before, w.nest(w.steps)...)
+		taken.include(w.declared)
 		return value
 	}
 	name := taken.pick("cost")
 	w = m.lowering(a, p, taken)
 	value = w.units()
-	if len(w.steps) == 0 {
-		q.before = append(q.before, jen.Id(name).Op(":=").Add(value))
+	if alwaysPass(w.steps) {
+		q.before = append(q.before, w.nest(w.steps, jen.Id(name).Op(":=").Add(value))...)
+		taken.include(w.declared)
 		return jen.Id(name)
 	}
 	q.before = append(q.before, jen.Id(name).Op(":=").Add(p.predeclared("int64")).Call(jen.Lit(1)))
-	q.before = append(q.before, nested(w.steps, jen.Id(name).Op("=").Add(value))...)
+	q.before = append(q.before, w.nest(w.steps, jen.Id(name).Op("=").Add(value))...)
+	taken.include(w.declared)
 	return jen.Id(name)
 }
 
-// units returns the expression as a cost. One that is too large for it becomes the largest, and not a negative one. Where the
-// target has a min of its own it does, which the runtime refuses.
+// units returns the expression as a cost. One that is too large for it becomes the largest, and not a negative one.
+// Where the target has a min of its own it does, which the runtime refuses.
 func (w *lowering) units() *jen.Statement {
 	if !mayOverflow(w.typ(w.node)) || w.info.Types[w.node].Value != nil || w.p.hidden("min") {
 		return w.convert("int64", w.node)
@@ -168,18 +212,19 @@ func (w *lowering) units() *jen.Statement {
 func (m *method) skip(q *question, a ask, p *printer, taken scope) *jen.Statement {
 	w := m.lowering(a, p, taken)
 	c, isInline := w.test(w.node, false)
-	if isInline && len(a.limits) == 1 && !m.isLong(a, c.code) {
-		return c.code
+	if isInline && len(a.limits) == 1 && !m.isLong(a, c.code()) {
+		return c.code()
 	}
 	name := taken.pick("skip")
 	w = m.lowering(a, p, taken)
 	q.before = append(q.before, w.declare(name, w.node)...)
+	taken.include(w.declared)
 	return jen.Id(name)
 }
 
 // isLong reports whether a condition is better read in a line of its own.
 func (m *method) isLong(a ask, code *jen.Statement) bool {
-	return len("        ratelimit.SkipIf(, ),")+len(strconv.Quote(a.limits[0]))+len(m.decorator.text(code)) > lineWidth
+	return width(fmt.Sprintf("\t\tratelimit.SkipIf(%q, %s),", a.limits[0], m.decorator.text(code))) > lineWidth
 }
 
 // refunds returns the statements that give back what calls have taken.
@@ -192,17 +237,19 @@ func (m *method) refunds(p *printer, taken scope) []jen.Code {
 		}
 		w := m.lowering(a, p, taken)
 		if c, ok := w.test(w.node, false); ok {
-			statements = append(statements, jen.If(c.code).Block(back...))
+			statements = append(statements, jen.If(c.code()).Block(back...))
 			continue
 		}
 		if !w.isLogical(w.node) {
 			condition := w.bool(w.node)
-			statements = append(statements, nested(append(w.steps, step{condition: condition}), back...)...)
+			statements = append(statements, w.nest(append(w.steps, step{condition: condition}), back...)...)
+			taken.include(w.declared)
 			continue
 		}
 		name := taken.pick("refund")
 		w = m.lowering(a, p, taken)
 		statements = append(statements, w.declare(name, w.node)...)
+		taken.include(w.declared)
 		statements = append(statements, jen.If(jen.Id(name)).Block(back...))
 	}
 	return statements

@@ -61,35 +61,24 @@ func (d *decorator) renderConstructor(code *jen.File) {
 		}
 	}
 	params := []jen.Code{jen.Id("next").Add(d.decorated()), jen.Id("limiter").Op("*").Qual(runtimePath, "Limiter")}
+	signature := func(list *jen.Statement) *jen.Statement {
+		return jen.Func().Id(d.constructor).Add(d.typeParamList(), list).Op("*").Add(d.self())
+	}
 	list := jen.Params(params...)
-	if d.isConstructorWide() {
+	if d.isWide(signature(list)) {
 		list = lines(params...)
 	}
-	code.Func().Id(d.constructor).Add(d.typeParamList(), list).Op("*").Add(d.self()).
-		Block(jen.Return(jen.Op("&").Add(d.self()).Add(literal(fields...))))
+	code.Add(signature(list)).Block(jen.Return(jen.Op("&").Add(d.self()).Add(literal(fields...))))
 }
 
-// isConstructorWide reports whether the constructor's signature is too wide for one line.
-func (d *decorator) isConstructorWide() bool {
-	params := make([]string, len(d.typeParams))
-	width := 0
-	for i, name := range d.typeParams {
-		constraint := d.iface.TypeParams.At(i).Constraint()
-		params[i] = name + " " + types.TypeString(constraint, d.qualifier)
-		width += d.lengths.spelledWidth(constraint)
+// isWide reports whether a signature has a line that is too wide.
+func (d *decorator) isWide(signature *jen.Statement) bool {
+	for line := range strings.Lines(d.text(jen.Add(signature).Block())) { // of which the last one ends in {}
+		if width(strings.TrimRight(line, "\n}")) > lineWidth {
+			return true
+		}
 	}
-	args := d.typeArgs()
-	text := fmt.Sprintf("func %s[%s](next %s, limiter *ratelimit.Limiter) *%s {", d.constructor, strings.Join(params, ", "),
-		d.ifaceName()+args, d.name+args)
-	return len(text)+width > lineWidth
-}
-
-// typeArgs are the type parameters as the text that follows the name of a type.
-func (d *decorator) typeArgs() string {
-	if len(d.typeParams) == 0 {
-		return ""
-	}
-	return "[" + strings.Join(d.typeParams, ", ") + "]"
+	return false
 }
 
 // literal is the body of a composite literal, on one line if it has one field.
@@ -108,14 +97,6 @@ func (d *decorator) renderUnwrap(code *jen.File) {
 	code.Func().Params(d.receiverParam()).Id("Unwrap").Params().Add(result).Block(
 		jen.Return(jen.Id(d.receiver).Dot(d.next)),
 	)
-}
-
-// qualifier names packages as the file does.
-func (d *decorator) qualifier(pkg *types.Package) string {
-	if d.printer.isLocal(pkg) {
-		return ""
-	}
-	return d.imports.names[pkg.Path()]
 }
 
 // ifaceName is what the interface is called in the file.

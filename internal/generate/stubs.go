@@ -1,8 +1,8 @@
 package generate
 
-// stubs are what generated files use of the packages that every one of them may import, for [parse.Package.Verify]: the user's
-// package need not depend on any of them yet. Parameters of the runtime whose types are of other packages still, such as
-// [fmt.Stringer], have the type literals here.
+// stubs are what generated files use of the packages that every one of them may import, for [parse.Package.Verify]: the
+// user's package need not depend on any of them yet. Parameters of the runtime whose types are of other packages still,
+// such as [fmt.Stringer], have the type literals here.
 var stubs = map[string]string{
 	runtimePath: `package ratelimit
 
@@ -47,8 +47,8 @@ const Free int64 = -1
 type Mode uint8
 
 const (
-	Shadow Mode = 1
-	Off    Mode = 2
+	ModeShadow Mode = 1
+	ModeOff    Mode = 2
 )
 
 type Failure string
@@ -62,8 +62,8 @@ const (
 type Empty uint8
 
 const (
-	Share Empty = 1
-	Allow Empty = 2
+	EmptyShare Empty = 1
+	EmptyAllow Empty = 2
 )
 
 type Limit struct {

@@ -63,30 +63,59 @@ func (c *expressionCheck) checkConstantCost(e *expression, tv types.TypeAndValue
 // pure are the built-in functions that expressions may call.
 var pure = []string{"len", "cap", "min", "max", "real", "imag", "complex"}
 
-// checkCalls reports calls of built-in functions that do more than to return a value, and methods that are not called.
+// checkCalls reports calls of built-in functions that do more than to return a value, and methods that are not called or
+// are those of a type: what keeps a call from panicking is asked of a value.
 func (c *expressionCheck) checkCalls(e *expression) bool {
 	ok := true
 	refuse := func(n ast.Node, message string) {
 		c.refuse(n.Pos(), message)
 		ok = false
 	}
-	called := map[ast.Expr]bool{}
+	calls := map[ast.Expr]*ast.CallExpr{} // by what is called
 	ast.Inspect(e.node, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CallExpr:
-			called[ast.Unparen(n.Fun)] = true
+			calls[ast.Unparen(n.Fun)] = n
 			name, isIdent := ast.Unparen(n.Fun).(*ast.Ident)
 			if isIdent && e.info.Types[n.Fun].IsBuiltin() && !slices.Contains(pure, name.Name) {
 				refuse(n, name.Name+": want "+strings.Join(pure[:3], ", ")+" or max of the built-in functions")
 			}
 		case *ast.SelectorExpr:
-			if s := e.info.Selections[n]; s != nil && s.Kind() != types.FieldVal && (s.Kind() == types.MethodExpr || !called[n]) {
-				refuse(n, "method "+n.Sel.Name+" is not called: want "+n.Sel.Name+"()")
+			switch s := e.info.Selections[n]; {
+			case s == nil || s.Kind() == types.FieldVal:
+			case s.Kind() == types.MethodExpr:
+				refuse(n, types.ExprString(n)+" is a method of a type: want "+ofValue(n, calls[n]))
+			case calls[n] == nil:
+				refuse(n, "method "+n.Sel.Name+" is not called: want "+n.Sel.Name+argsOf(s.Type()))
 			}
 		}
 		return ok
 	})
 	return ok
+}
+
+// ofValue returns the call of a method of a type as one of that of a value.
+func ofValue(method *ast.SelectorExpr, call *ast.CallExpr) string {
+	if call == nil || len(call.Args) == 0 {
+		return "the call of one of a value"
+	}
+	receiver := call.Args[0]
+	switch receiver.(type) {
+	case *ast.BinaryExpr, *ast.UnaryExpr, *ast.StarExpr:
+		receiver = &ast.ParenExpr{X: receiver}
+	}
+	return types.ExprString(&ast.CallExpr{
+		Fun:  &ast.SelectorExpr{X: receiver, Sel: method.Sel},
+		Args: call.Args[1:], Ellipsis: call.Ellipsis,
+	})
+}
+
+// argsOf returns the list of arguments that a call of a function begins and ends with.
+func argsOf(t types.Type) string {
+	if t.(*types.Signature).Params().Len() > 0 {
+		return "(...)"
+	}
+	return "()"
 }
 
 // describe returns the type of a value in words: a *Request.
@@ -125,6 +154,11 @@ func (c *expressionCheck) wayOut(e *expression) string {
 	if p, ok := t.Underlying().(*types.Pointer); ok {
 		if _, ok := holeOf(p.Elem()); ok {
 			return ", such as {*" + c.source.Text + "}"
+		}
+	}
+	if sig, ok := t.Underlying().(*types.Signature); ok && sig.Params().Len() == 0 && sig.Results().Len() == 1 {
+		if _, ok := holeOf(sig.Results().At(0).Type()); ok {
+			return ", such as {" + c.source.Text + "()}"
 		}
 	}
 	if types.Implements(types.NewPointer(t), stringer) {

@@ -8,16 +8,29 @@ import (
 
 // variableName returns a name for a variable that holds the value of an expression: userID for req.User.ID, region for
 // req.Region, tenant for tenantOf(ctx). It need not be free.
-func variableName(e ast.Expr) string {
+func variableName(e ast.Expr) string { return variableNames(e)[0] }
+
+// variableNames returns names for such a variable, the best one first, of which none need be free. Those that follow say
+// more of the way to the value: reqUserID.
+func variableNames(e ast.Expr) []string {
 	words := wordsOf(e)
-	switch n := len(words); {
-	case n == 0:
-		return "part"
-	case n > 1 && (utf8.RuneCountInString(words[n-1]) == 1 || vague[strings.ToLower(words[n-1])]):
-		return lowerFirst(words[n-2]) + upperFirst(words[n-1])
-	default:
-		return lowerFirst(words[n-1])
+	n := len(words)
+	if n == 0 {
+		return []string{"part"}
 	}
+	first := n - 1
+	if n > 1 && (utf8.RuneCountInString(words[first]) == 1 || vague[strings.ToLower(words[first])]) {
+		first--
+	}
+	var names []string
+	for ; first >= 0; first-- {
+		name := lowerFirst(words[first])
+		for _, word := range words[first+1:] {
+			name += upperFirst(word)
+		}
+		names = append(names, name)
+	}
+	return names
 }
 
 // vague are names that alone say too little.

@@ -13,9 +13,9 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/internal/parse"
 )
 
-// Verify type-checks what [File] has returned for files whose decorators go into the package, before it is written. All that it reports is a
-// fault of this generator, at the interface that it concerns. It is silent where it cannot tell, see
-// [parse.Package.Verify].
+// Verify type-checks what [File] has returned for files whose decorators go into the package, before it is written. All
+// that it reports is a fault of this generator, at the interface that it concerns. It is silent where it cannot tell,
+// see [parse.Package.Verify].
 func Verify(pkg *parse.Package, sources map[*parse.File][]byte) parse.Diagnostics {
 	var faults parse.Diagnostics
 	generated := map[*parse.File]*ast.File{}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ratelimitgen/ratelimitgen/annotations"
 	"github.com/ratelimitgen/ratelimitgen/internal/parse"
@@ -66,11 +67,20 @@ func (m *method) words() string {
 	case !m.limited():
 		return target + " without a limit."
 	case len(m.Limits) == 1:
-		return target + ", " + m.limitWords(m.Limits[0]) + m.fallbackWords("that") + "."
+		l := m.Limits[0]
+		return target + introductions[l.Mode] + m.limitWords(l) + m.fallbackWords("that") + "."
 	}
-	text := target + ", within all of these limits" + m.fallbackWords("them") + ":"
+	text := target
+	switch {
+	case m.enforced():
+		text += ", within all of these limits" + m.fallbackWords("them") + ":"
+	case m.fallback != nil:
+		text += " without a limit, as none of these is enforced, beyond which it would call " + m.fallback.words(m.decorator) + ":"
+	default:
+		text += " without a limit, as none of these is enforced:"
+	}
 	for _, l := range m.Limits {
-		text += "\n  - " + m.limitWords(l)
+		text += "\n  - " + m.limitWords(l) + modeWords[l.Mode]
 	}
 	return text
 }
@@ -115,8 +125,7 @@ func (m *method) limitWords(l *parse.Limit) string {
 	if l.Wait > 0 {
 		text += ", waiting up to " + DurationText(l.Wait)
 	}
-	text += failureWords[l.Fail] + " (" + algorithmWords(l) + ")"
-	return text + modeWords[l.Mode]
+	return text + failureWords[l.Fail] + " (" + algorithmWords(l) + ")"
 }
 
 // The words of the doc comment for those of an attribute.
@@ -126,9 +135,15 @@ var (
 		"open":   ", without a limit while the store does not answer",
 		"closed": ", not at all while the store does not answer",
 	}
-	modeWords = map[string]string{
-		"shadow": ", but not enforced: shadow mode",
-		"off":    ", but not enforced: off",
+	introductions = map[string]string{ // of the only limit, by its mode
+		"":        ", ",
+		"enforce": ", ",
+		"shadow":  " without a limit, as mode=shadow says, and reports what this one would do: ",
+		"off":     " without a limit, as mode=off says: it would be ",
+	}
+	modeWords = map[string]string{ // behind one of several limits
+		"shadow": ", but only reported: shadow mode",
+		"off":    ", but off",
 	}
 )
 
@@ -244,8 +259,11 @@ func (m *method) identityOf(l *parse.Limit) []string {
 	return identity
 }
 
-// lineWidth is the width of a comment's lines, a tab counted as four.
+// lineWidth is the width of lines.
 const lineWidth = 120
+
+// width returns how wide a text is, a tab counted as four.
+func width(text string) int { return utf8.RuneCountInString(text) + 3*strings.Count(text, "\t") }
 
 // comment returns text as the lines of a comment at an indent of so many tabs. Line breaks in it are kept.
 func comment(indent int, text string) []string {
@@ -260,7 +278,7 @@ func comment(indent int, text string) []string {
 		for i, word := range strings.Fields(paragraph) {
 			switch {
 			case i == 0:
-			case 4*indent+len(line)+1+len(word) > lineWidth:
+			case 4*indent+width(line)+1+width(word) > lineWidth:
 				lines = append(lines, line)
 				line = rest
 			default:

@@ -5,8 +5,6 @@ import (
 	"go/token"
 	"iter"
 	"slices"
-	"unicode"
-	"unicode/utf8"
 )
 
 // withDecorators returns the syntax of files together with the decorators that their interfaces may have: a signature may
@@ -23,7 +21,7 @@ func withDecorators(files []*sourceFile, nowhere token.Pos) []*ast.File {
 	for i, syntax := range all {
 		var decls []ast.Decl
 		for spec := range typeSpecs(syntax) {
-			if _, ok := taken[decoratorName(spec.Name.Name)]; !ok && mayBeInterface(spec.Type) {
+			if _, ok := taken[DecoratorName(spec.Name.Name)]; !ok && mayBeInterface(spec.Type) {
 				decls = append(decls, decoratorOf(spec, nowhere))
 			}
 		}
@@ -67,15 +65,6 @@ func mayBeInterface(expr ast.Expr) bool {
 	return false
 }
 
-// decoratorName returns the name of an interface's decorator: that which package generate gives it.
-func decoratorName(name string) string {
-	if token.IsExported(name) {
-		return "RateLimited" + name
-	}
-	first, size := utf8.DecodeRuneInString(name)
-	return "rateLimited" + string(unicode.ToUpper(first)) + name[size:]
-}
-
 // decoratorOf returns a declaration of the decorator of an interface: a struct that has its methods.
 func decoratorOf(spec *ast.TypeSpec, nowhere token.Pos) ast.Decl {
 	ident := func(name string) *ast.Ident { return &ast.Ident{Name: name, NamePos: nowhere} }
@@ -96,7 +85,7 @@ func decoratorOf(spec *ast.TypeSpec, nowhere token.Pos) ast.Decl {
 		embedded = &ast.IndexListExpr{X: embedded, Indices: args}
 	}
 	return &ast.GenDecl{Tok: token.TYPE, Specs: []ast.Spec{&ast.TypeSpec{
-		Name:       ident(decoratorName(spec.Name.Name)),
+		Name:       ident(DecoratorName(spec.Name.Name)),
 		TypeParams: spec.TypeParams,
 		Type:       &ast.StructType{Fields: &ast.FieldList{List: []*ast.Field{{Type: embedded}}}},
 	}}}

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/ratelimitgen/ratelimitgen/annotations"
@@ -16,6 +17,7 @@ type directives struct {
 	embedded map[*ast.Field][]*line
 	methods  map[*ast.Field][]*line
 	names    map[string]bool // that stand before a dot in their expressions: among them are those of imports
+	loose    []token.Pos     // of those that are attached to nothing
 	diags    Diagnostics     // mistakes in directives, and directives in other places
 }
 
@@ -61,7 +63,7 @@ func place(fset *token.FileSet, f *sourceFile) *directives {
 		methods:  make(map[*ast.Field][]*line),
 		names:    make(map[string]bool),
 	}
-	owners := ownersOf(f.syntax)
+	owners := ownersOf(fset, f.syntax)
 	for _, group := range f.syntax.Comments {
 		for _, comment := range group.List {
 			annotation, err := annotations.Parse(comment.Text)
@@ -82,7 +84,7 @@ func place(fset *token.FileSet, f *sourceFile) *directives {
 				}
 			}
 			l.nearMiss = isNearMiss(l.text, mistakes)
-			d.attach(fset, l, owners[group])
+			d.attach(fset, l, owners.groups[group])
 		}
 	}
 	return d
@@ -95,6 +97,9 @@ func isNearMiss(text string, mistakes annotations.Errors) bool {
 
 // attach puts the line where its owner is looked up.
 func (d *directives) attach(fset *token.FileSet, l *line, o owner) {
+	if o.spec == nil && o.field == nil {
+		d.loose = append(d.loose, l.pos)
+	}
 	switch {
 	case (o.misplaced != "" || o == owner{}) && l.nearMiss:
 	case o.misplaced != "":
@@ -125,8 +130,9 @@ type owner struct {
 }
 
 // ownersOf returns the owners of the comment groups in the file. One that is missing is attached to nothing.
-func ownersOf(file *ast.File) map[*ast.CommentGroup]owner {
-	o := owners{}
+func ownersOf(fset *token.FileSet, file *ast.File) *owners {
+	o := &owners{groups: make(map[*ast.CommentGroup]owner), docs: make(map[*ast.Field]*ast.CommentGroup)}
+	o.findDocs(fset, file)
 	o.misplace(file.Doc, "directive on a package clause")
 	for _, decl := range file.Decls {
 		o.inner(decl) // first, so that what follows can correct it
@@ -137,35 +143,73 @@ func ownersOf(file *ast.File) map[*ast.CommentGroup]owner {
 		}
 	}
 	for _, group := range file.Comments {
-		if _, ok := o[group]; !ok {
+		if _, ok := o.groups[group]; !ok {
 			o.loose(file, group)
 		}
 	}
 	return o
 }
 
-type owners map[*ast.CommentGroup]owner
+type owners struct {
+	groups map[*ast.CommentGroup]owner
+	docs   map[*ast.Field]*ast.CommentGroup // that the parser has attached to nothing
+}
 
-func (o owners) misplace(group *ast.CommentGroup, what string) {
+// findDocs finds the doc comments of embedded types that do not begin with a name, such as interface{ ... }: the parser
+// attaches none to them.
+func (o *owners) findDocs(fset *token.FileSet, file *ast.File) {
+	line := func(pos token.Pos) int { return fset.PositionFor(pos, false).Line }
+	ast.Inspect(file, func(n ast.Node) bool {
+		literal, ok := n.(*ast.InterfaceType)
+		if !ok {
+			return true
+		}
+		before := literal.Methods.Opening
+		for _, field := range literal.Methods.List {
+			if field.Doc == nil && len(field.Names) == 0 {
+				i := slices.IndexFunc(file.Comments, func(group *ast.CommentGroup) bool {
+					return before < group.Pos() && group.End() <= field.Pos() && line(group.End())+1 == line(field.Pos())
+				})
+				if i >= 0 {
+					o.docs[field] = file.Comments[i]
+				}
+			}
+			before = field.End()
+			if field.Comment != nil {
+				before = field.Comment.End()
+			}
+		}
+		return true
+	})
+}
+
+func (o *owners) docOf(field *ast.Field) *ast.CommentGroup {
+	if field.Doc != nil {
+		return field.Doc
+	}
+	return o.docs[field]
+}
+
+func (o *owners) misplace(group *ast.CommentGroup, what string) {
 	if group != nil {
-		o[group] = owner{misplaced: what + ": " + belongs}
+		o.groups[group] = owner{misplaced: what + ": " + belongs}
 	}
 }
 
 // trailing is for comments behind code, in its line.
-func (o owners) trailing(group *ast.CommentGroup) {
+func (o *owners) trailing(group *ast.CommentGroup) {
 	if group != nil {
-		o[group] = owner{misplaced: "directive behind the code of its line: " + belongs + ", above it"}
+		o.groups[group] = owner{misplaced: "directive behind the code of its line: " + belongs + ", above it"}
 	}
 }
 
 // typeSpec finds the places in a type of the package where directives may stand.
-func (o owners) typeSpec(decl *ast.GenDecl, spec *ast.TypeSpec) {
+func (o *owners) typeSpec(decl *ast.GenDecl, spec *ast.TypeSpec) {
 	if spec.Doc != nil {
-		o[spec.Doc] = owner{spec: spec}
+		o.groups[spec.Doc] = owner{spec: spec}
 	}
 	if !decl.Lparen.IsValid() && decl.Doc != nil {
-		o[decl.Doc] = owner{spec: spec}
+		o.groups[decl.Doc] = owner{spec: spec}
 	}
 	if literal, ok := ast.Unparen(spec.Type).(*ast.InterfaceType); ok {
 		o.literal(literal, true)
@@ -173,10 +217,10 @@ func (o owners) typeSpec(decl *ast.GenDecl, spec *ast.TypeSpec) {
 }
 
 // literal finds the places in an interface: its methods, and if it has a name its embedded types.
-func (o owners) literal(literal *ast.InterfaceType, named bool) {
+func (o *owners) literal(literal *ast.InterfaceType, named bool) {
 	for _, field := range literal.Methods.List {
-		if field.Doc != nil && (named || len(field.Names) > 0) {
-			o[field.Doc] = owner{field: field}
+		if doc := o.docOf(field); doc != nil && (named || len(field.Names) > 0) {
+			o.groups[doc] = owner{field: field}
 		}
 		if inner, ok := ast.Unparen(field.Type).(*ast.InterfaceType); ok && len(field.Names) == 0 {
 			o.literal(inner, false)
@@ -185,7 +229,7 @@ func (o owners) literal(literal *ast.InterfaceType, named bool) {
 }
 
 // inner takes all comments of a declaration as misplaced, each with the words for its place.
-func (o owners) inner(decl ast.Decl) {
+func (o *owners) inner(decl ast.Decl) {
 	_, local := decl.(*ast.FuncDecl)
 	ast.Inspect(decl, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -211,7 +255,7 @@ func (o owners) inner(decl ast.Decl) {
 }
 
 // genDecl takes the comments of a declaration and its specs as misplaced.
-func (o owners) genDecl(decl *ast.GenDecl, local bool) {
+func (o *owners) genDecl(decl *ast.GenDecl, local bool) {
 	what := map[token.Token]string{
 		token.IMPORT: "directive on an import",
 		token.CONST:  "directive on a constant",
@@ -237,15 +281,15 @@ func (o owners) genDecl(decl *ast.GenDecl, local bool) {
 	}
 }
 
-func (o owners) fields(list *ast.FieldList, what string) {
+func (o *owners) fields(list *ast.FieldList, what string) {
 	for _, field := range list.List {
-		o.misplace(field.Doc, what)
+		o.misplace(o.docOf(field), what)
 		o.trailing(field.Comment)
 	}
 }
 
 // loose finds words for a comment group that the parser attached to nothing.
-func (o owners) loose(file *ast.File, group *ast.CommentGroup) {
+func (o *owners) loose(file *ast.File, group *ast.CommentGroup) {
 	for _, decl := range file.Decls {
 		if fn, ok := decl.(*ast.FuncDecl); ok && fn.Pos() <= group.Pos() && group.End() <= fn.End() {
 			o.misplace(group, "directive inside a function")

@@ -77,6 +77,10 @@ type Method struct {
 	Func   *types.Func // its signature is that of the interface, with type arguments substituted
 	Limits []*Limit    // nil if calls are forwarded without a limit
 	Exempt bool        // a //ratelimit:skip line says so
+
+	// Unclear is true if limits may be missing: lines that hold for the method have mistakes, or a line that is attached
+	// to nothing is near it. Those that are there hold.
+	Unclear bool
 }
 
 // Limit is a directive that holds for a method.

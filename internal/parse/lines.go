@@ -2,11 +2,14 @@ package parse
 
 import (
 	"go/ast"
+	"go/token"
+	"slices"
 	"strings"
 )
 
-// checkLines reports the lines of the declaration that cannot hold where they stand.
-func (d *declaration) checkLines() {
+// checkLines reports the lines of the declaration that cannot hold where they stand, and whether there are any.
+func (d *declaration) checkLines() bool {
+	before := len(d.diags)
 	var names []string
 	for _, m := range d.methods {
 		names = append(names, m.Name())
@@ -33,6 +36,7 @@ func (d *declaration) checkLines() {
 		}
 		d.refuseLines(e.lines, "an interface without methods: there is nothing to limit, want none")
 	}
+	return len(d.diags) > before
 }
 
 // checkExempt reports a skip beside limits.
@@ -80,6 +84,30 @@ func some(names []string) string {
 		return strings.Join(names[:most], ", ") + ", ..."
 	}
 	return strings.Join(names, ", ")
+}
+
+// hasLooseLines reports whether a line that is attached to nothing is in a type's declaration or beside it, so that it may
+// have been meant for the type or for something in it.
+func (f *sourceFile) hasLooseLines(spec *ast.TypeSpec) bool {
+	if f.directives == nil {
+		return false
+	}
+	start, end := f.syntax.FileStart, f.syntax.FileEnd
+	note := func(n ast.Node) {
+		if n.End() <= spec.Pos() {
+			start = max(start, n.End())
+		}
+		if spec.End() <= n.Pos() {
+			end = min(end, n.Pos())
+		}
+	}
+	for _, decl := range f.syntax.Decls {
+		note(decl)
+	}
+	for other := range typeSpecs(f.syntax) {
+		note(other)
+	}
+	return slices.ContainsFunc(f.directives.loose, func(pos token.Pos) bool { return start <= pos && pos < end })
 }
 
 // linesOnType returns the lines on a type of the file.

@@ -25,7 +25,7 @@ func originOf(src []byte) string {
 	_, rest, _ := bytes.Cut(src, []byte(Header))
 	line, _, _ := bytes.Cut(bytes.TrimLeft(rest, "\r\n"), []byte("\n"))
 	origin, ok := strings.CutPrefix(strings.TrimSpace(string(line)), originPrefix)
-	if !ok || !HasHeader(src) {
+	if !ok || !hasHeader(src) {
 		return ""
 	}
 	return strings.TrimSuffix(origin, ".")
@@ -62,7 +62,7 @@ func (l *listing) keeps(path, origin string) bool {
 	case in.sources[origin]:
 		return false
 	}
-	name := strings.TrimSuffix(filepath.Base(path), "_ratelimit.go") + ".go"
+	name, _ := SourcePath(filepath.Base(path))
 	if dir, known := l.sourceDir(in.dir, origin); known {
 		return exists(filepath.Join(dir, name))
 	}

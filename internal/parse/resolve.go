@@ -97,10 +97,12 @@ func (r *resolver) resolveType(file *sourceFile, spec *ast.TypeSpec) *Interface 
 		d.refuseLines(d.lines(), "an interface without methods: there is nothing to limit, want none")
 		return nil
 	}
-	d.checkLines()
+	unclear := d.checkLines() || file.hasLooseLines(spec)
 	iface := &Interface{Name: spec.Name.Name, Object: obj, TypeParams: typeParamsOf(obj.Type())}
 	for _, m := range d.methods {
-		iface.Methods = append(iface.Methods, d.resolveMethod(m))
+		resolved := d.resolveMethod(m)
+		resolved.Unclear = resolved.Unclear || unclear
+		iface.Methods = append(iface.Methods, resolved)
 	}
 	return iface
 }
@@ -120,11 +122,12 @@ func (d *declaration) refuseLines(lines []*line, where string) {
 
 // resolveMethod returns the method with its nearest lines.
 func (d *declaration) resolveMethod(m *method) *Method {
-	resolved := &Method{Func: m.Func}
-	lines, onMethod := d.nearest(m)
+	lines, onMethod, agreed := d.nearest(m)
+	resolved := &Method{Func: m.Func, Unclear: !agreed}
 	for _, l := range lines {
 		switch {
 		case l.Annotation == nil: // reported
+			resolved.Unclear = true
 		case l.Exempt:
 			resolved.Exempt = true
 		default:
@@ -137,15 +140,16 @@ func (d *declaration) resolveMethod(m *method) *Method {
 	return resolved
 }
 
-// nearest returns the lines that hold for a method: those on it in the declaration, or else those on it where an embedded
-// interface of the module declares it, or else those of the declaration on the embedded interfaces that bring it, or
-// else those on the type. Lines that an embedded interface has on itself, or on what it embeds in turn, are defaults of
-// its own: they do not come along. It reports whether they are on the method.
-func (d *declaration) nearest(m *method) (lines []*line, isOwn bool) {
+// nearest returns the lines that hold for a method: those on it in the declaration, or else those on it where an
+// embedded interface of the module declares it, or else those of the declaration on the embedded interfaces that bring
+// it, or else those on the type. Lines that an embedded interface has on itself, or on what it embeds in turn, are
+// defaults of its own: they do not come along. It reports whether they are on the method, and whether all interfaces
+// that bring it agree on them.
+func (d *declaration) nearest(m *method) (lines []*line, isOwn, agreed bool) {
 	var onMethod, onEmbedded []claim
 	for _, source := range m.sources {
 		if source.via == nil && d.literal != nil && len(source.lines) > 0 {
-			return source.lines, true
+			return source.lines, true, true
 		}
 		if len(source.lines) > 0 {
 			onMethod = append(onMethod, claim(source))
@@ -158,11 +162,10 @@ func (d *declaration) nearest(m *method) (lines []*line, isOwn bool) {
 	}
 	for i, claims := range [][]claim{onMethod, onEmbedded} {
 		if len(claims) > 0 {
-			d.checkAgreement(m, claims)
-			return claims[0].lines, i == 0
+			return claims[0].lines, i == 0, d.agree(m, claims)
 		}
 	}
-	return matching(d.own, m.Name()), false
+	return matching(d.own, m.Name()), false, true
 }
 
 // claim is a set of lines for a method that comes with one of the interfaces that bring it.
@@ -172,14 +175,16 @@ type claim struct {
 	lines []*line
 }
 
-// checkAgreement reports the claims on a method that differ from the first: where they stand if that is in this package,
-// or else where the declaration brings them together. The package that they come from is not at fault.
-func (d *declaration) checkAgreement(m *method, claims []claim) {
+// agree reports the claims on a method that differ from the first, and whether there are none: where they stand if that
+// is in this package, or else where the declaration brings them together. The package that they come from is not at fault.
+func (d *declaration) agree(m *method, claims []claim) bool {
+	agreed := true
 	first := texts(claims[0].lines)
 	for _, other := range claims[1:] {
 		if slices.Equal(first, texts(other.lines)) {
 			continue
 		}
+		agreed = false
 		pos, there := other.pos, ""
 		where := func(p token.Pos) string { return Where(d.fset.PositionFor(p, false), d.fset.PositionFor(pos, false)) }
 		if file := d.fileAt(pos); !slices.Contains(d.checked.files, file) {
@@ -192,6 +197,7 @@ func (d *declaration) checkAgreement(m *method, claims []claim) {
 		d.errorf(pos, "%s: other limits%s than at %s: want the same ones, or a line on %[1]s in %[4]s itself",
 			m.Name(), there, where(claims[0].pos), d.spec.Name.Name)
 	}
+	return agreed
 }
 
 // texts returns what the lines say, in an order of its own.

@@ -51,7 +51,7 @@ func (s *source) read(p *packages.Package, path string) *sourceFile {
 	f.readOnce.Do(func() {
 		f.src, f.readErr = s.readFile(path)
 		if f.ours {
-			isOutput := isGenerated(path, f.src)
+			isOutput := IsOutput(path, f.src)
 			f.generated = isOutput && !s.listed.keeps(path, originOf(f.src))
 			f.marked = !isOutput && (f.readErr != nil || mayHaveDirectives(f.src)) // nobody knows what an unreadable file has
 		}

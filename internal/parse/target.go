@@ -113,7 +113,7 @@ func (s *source) addIncoming(files []*ast.File) {
 				continue
 			}
 			for spec := range typeSpecs(s.parse(root, path).syntax) {
-				name := decoratorName(spec.Name.Name)
+				name := DecoratorName(spec.Name.Name)
 				if _, ok := taken[name]; !ok && mayBeInterface(spec.Type) {
 					taken[name] = s.nowhere
 					files[0].Decls = append(files[0].Decls, standIn(name, spec.TypeParams, s.nowhere))

@@ -148,7 +148,7 @@ func (s *source) hasErrors(p *packages.Package) bool {
 			continue // is for the resolver to judge, who does not count our own output
 		}
 		path := s.listed.position(p.Dir, err).Filename
-		if src, readErr := os.ReadFile(path); readErr != nil || !isGenerated(path, src) {
+		if src, readErr := os.ReadFile(path); readErr != nil || !IsOutput(path, src) {
 			return true
 		}
 	}

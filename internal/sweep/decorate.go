@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/ratelimitgen/ratelimitgen/internal/generate"
+	"github.com/ratelimitgen/ratelimitgen/internal/parse"
 )
 
 // decorate generates the decorators and compiles them. What has failed is removed and the rest tried again, so that all
@@ -67,7 +67,7 @@ func (w *workspace) attempt(ctx context.Context, args []string) (failed bool, er
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(w.dir, path)
 		}
-		if source, ok := generate.Source(path); ok {
+		if source, ok := parse.SourcePath(path); ok {
 			path = source
 		}
 		s := w.files[path]
@@ -78,7 +78,7 @@ func (w *workspace) attempt(ctx context.Context, args []string) (failed bool, er
 		if s.failure == "" {
 			s.failure = message
 		}
-		for _, path := range []string{path, generate.Output(path)} {
+		for _, path := range []string{path, parse.OutputPath(path)} {
 			if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 				return false, err
 			}

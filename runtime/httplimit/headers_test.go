@@ -84,7 +84,7 @@ func TestFieldsOfSlots(t *testing.T) {
 
 func TestShadowsAreNotShown(t *testing.T) {
 	rule := perSecond
-	rule.Mode = ratelimit.Shadow
+	rule.Mode = ratelimit.ModeShadow
 	h := httplimit.Middleware(httplimit.AllLimits())(limited(newGuard(t, &fakeStore{}, "", rule)))
 	res := serve(h, request(peer, nil))
 	expect(t, res.header, "RateLimit-Policy", "")

@@ -18,7 +18,7 @@ import (
 // H15
 func TestChosenCallerAttributeIsNotReplacedByTheAddress(t *testing.T) {
 	apiKey := httplimit.Caller("key", func(r *http.Request) string { return r.Header.Get("X-Api-Key") })
-	for onEmpty, missing := range map[ratelimit.Empty]int{ratelimit.Deny: 0, ratelimit.Share: 2, ratelimit.Allow: 3} {
+	for onEmpty, missing := range map[ratelimit.Empty]int{ratelimit.EmptyDeny: 0, ratelimit.EmptyShare: 2, ratelimit.EmptyAllow: 3} {
 		guard := newGuard(t, &fakeStore{}, "", ratelimit.Rule{Key: "search:{@key}", Limit: window60(2), OnEmpty: onEmpty})
 		h := httplimit.Middleware(apiKey)(limited(guard))
 		for key, want := range map[string]int{"k1": 2, "k2": 2, "": missing} {

@@ -95,10 +95,7 @@ func (s *RateLimitedService) Put(
 
 // Find calls [intousers.Service.Find], at most once per 1h, unless len(users) > Size, given back if errors.Is(err,
 // ErrNotFound) (token bucket).
-func (s *RateLimitedService) Find(
-	ctx stdcontext.Context,
-	users ...intousers.User,
-) (map[string]*intousers.User, error) {
+func (s *RateLimitedService) Find(ctx stdcontext.Context, users ...intousers.User) (map[string]*intousers.User, error) {
 	call, err := s.find.Begin(ctx, ratelimit.SkipIf("1h", len(users) > intousers.Size))
 	if err != nil {
 		return nil, err
