@@ -100,7 +100,7 @@ func Unix(t testing.TB) *redis.Options {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	socket := filepath.Join(dir, "socket")
-	serve(t, func() []string { return []string{"--unixsocket", socket, "--unixsocketperm", "700"} })
+	launch(t, func() []string { return []string{"--unixsocket", socket, "--unixsocketperm", "700"} })
 	return &redis.Options{Network: "unix", Addr: socket}
 }
 
