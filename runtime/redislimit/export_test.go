@@ -36,5 +36,8 @@ func NewOn(client Client, route func(ctx context.Context, key string) (string, e
 	return s
 }
 
+// OnReload has the Store call something of the test's to learn anew where keys live.
+func (s *Store) OnReload(reload func()) { s.sender.reload = reload }
+
 // TryAgainMost is how long a script is sent again whose keys are on the move.
 const TryAgainMost = tryAgainMost

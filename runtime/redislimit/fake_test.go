@@ -70,6 +70,16 @@ func hang(context.Context, string) error {
 	return os.ErrDeadlineExceeded
 }
 
+// hangFor is a server that hangs for one key only.
+func hangFor(one string) func(context.Context, string) error {
+	return func(ctx context.Context, key string) error {
+		if key == one {
+			return hang(ctx, key)
+		}
+		return nil
+	}
+}
+
 // noRoute is a server that cannot be connected to, at the other end of a client that goes on trying.
 func noRoute(ctx context.Context, _ string) error {
 	<-ctx.Done()
