@@ -14,12 +14,17 @@ in = for m in $(1); do echo "== $$m: $(2)"; (cd $$m && $(2)); done
 
 .PHONY: help
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 13
 
 .PHONY: demo
 demo: ## a limited HTTP service, called by two clients; REDIS_URL=redis://host:port limits it through Redis
 	@go generate ./example/quickstart
 	go run ./example/quickstart
+
+.PHONY: distributed
+distributed: redis ## three processes and a Redis Cluster that loses a primary: what was admitted, and what the limits allow
+	@go generate ./example/distributed
+	go run ./example/distributed
 
 .PHONY: test
 test: redis ## all tests, against a real Redis server too
