@@ -9,6 +9,7 @@ MODULES := $(patsubst %/,%,$(dir $(shell find . -name go.mod -not -path '*/testd
 # internal/tools holds no code.
 TESTED := $(filter-out ./internal/tools,$(MODULES))
 LINT := go tool -modfile=$(ROOT)/internal/tools/go.mod golangci-lint
+VULN := go tool -modfile=$(ROOT)/internal/tools/go.mod govulncheck
 # in runs a command in each module, and says in which.
 in = for m in $(1); do echo "== $$m: $(2)"; (cd $$m && $(2)); done
 
@@ -46,6 +47,10 @@ fuzz: ## random directives on random interfaces for a minute; FUZZ=10m for ten
 .PHONY: lint
 lint: ## golangci-lint with .golangci.yml
 	@$(call in,$(TESTED),$(LINT) run ./...)
+
+.PHONY: vuln
+vuln: ## what is called and known to be vulnerable; asks https://vuln.go.dev
+	@$(call in,$(TESTED),$(VULN) -test ./...)
 
 .PHONY: generate
 generate: bin/ratelimitgen ## write every generated file of the repository

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -72,7 +73,7 @@ func (c *cluster) startServer(ctx context.Context, dir string, nodeTimeout time.
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
-	logfile := filepath.Join(dir, "log")
+	var log bytes.Buffer
 	for range attempts {
 		port, bus, err := freePorts(ctx)
 		if err != nil {
@@ -80,11 +81,13 @@ func (c *cluster) startServer(ctx context.Context, dir string, nodeTimeout time.
 		}
 		// Not bound to ctx, whose end must not end the servers before the services.
 		cmd := exec.CommandContext(context.WithoutCancel(ctx), "redis-server",
-			"--bind", loopback, "--port", port, "--dir", dir, "--logfile", logfile, "--save", "",
+			"--bind", loopback, "--port", port, "--dir", dir, "--save", "",
 			"--cluster-enabled", "yes", "--cluster-port", bus, "--cluster-node-timeout", strconv.FormatInt(nodeTimeout.Milliseconds(), 10),
 			"--cluster-require-full-coverage", "no", // the slots of one primary are no concern of the others
 			"--repl-diskless-sync-delay", "0", // a replica need not wait for a second one
 		)
+		log.Reset()
+		cmd.Stdout, cmd.Stderr = &log, &log
 		p, err := start(cmd)
 		if err != nil {
 			return err
@@ -97,8 +100,7 @@ func (c *cluster) startServer(ctx context.Context, dir string, nodeTimeout time.
 		}
 		s.stop()
 	}
-	log, _ := os.ReadFile(logfile) // if there is none, the error says enough
-	return fmt.Errorf("redis-server does not start: %s", log)
+	return fmt.Errorf("redis-server does not start:\n%s", &log)
 }
 
 // freePorts returns two ports that were free a moment ago.

@@ -55,7 +55,7 @@ type service struct {
 	url  string
 }
 
-func processName(i int) string { return string(rune('A' + i)) }
+func processName(i int) string { return "ABC"[i : i+1] }
 
 // startServices starts the processes of the service. What they log goes to log, line by line, with the name of the
 // process.

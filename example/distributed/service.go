@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
+	"encoding/json"
 	"net/http"
 
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
@@ -18,12 +18,18 @@ const (
 	burst = 12 // orders at once after a pause
 )
 
+// Order is what Place answers.
+type Order struct {
+	ID   string `json:"id"`
+	Item string `json:"item"`
+}
+
 // Orders is the service of this example.
 type Orders interface {
 	// Place allows each user twelve orders a second, in all processes together.
 	//
 	//ratelimit:key=place rate=12/s by=user
-	Place(ctx context.Context, item string) (id string, err error)
+	Place(ctx context.Context, item string) (*Order, error)
 }
 
 // bucketOf returns the key under which Redis keeps the bucket of a user.
@@ -32,8 +38,8 @@ func bucketOf(user string) string { return "rl:{place:" + user + "}:tb:1s" }
 // shop is the implementation, which knows nothing of limits.
 type shop struct{}
 
-func (shop) Place(_ context.Context, item string) (string, error) {
-	return item + "-" + rand.Text(), nil
+func (shop) Place(_ context.Context, item string) (*Order, error) {
+	return &Order{ID: rand.Text(), Item: item}, nil
 }
 
 const (
@@ -50,7 +56,7 @@ func handler(limiter *ratelimit.Limiter) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /orders/{item}", func(w http.ResponseWriter, r *http.Request) {
 		decider := byRedis
-		id, err := orders.Place(context.WithValue(r.Context(), deciderKey{}, &decider), r.PathValue("item"))
+		order, err := orders.Place(context.WithValue(r.Context(), deciderKey{}, &decider), r.PathValue("item"))
 		w.Header().Set(deciderHeader, decider)
 		if err != nil {
 			if !httplimit.WriteError(w, r, err) {
@@ -58,7 +64,8 @@ func handler(limiter *ratelimit.Limiter) http.Handler {
 			}
 			return
 		}
-		fmt.Fprintln(w, id)
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(order) // the client has gone if it fails
 	})
 
 	// The gateway in front has authenticated the user, and lets no such header of a client through.

@@ -41,9 +41,9 @@ func (o *RateLimitedOrders) Unwrap() Orders {
 }
 
 // Place calls [Orders.Place], at most 12 times per 1s for each user (token bucket).
-func (o *RateLimitedOrders) Place(ctx context.Context, item string) (string, error) {
+func (o *RateLimitedOrders) Place(ctx context.Context, item string) (*Order, error) {
 	if err := o.place.Allow(ctx); err != nil {
-		return "", err
+		return nil, err
 	}
 	return o.next.Place(ctx, item)
 }
