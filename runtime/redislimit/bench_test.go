@@ -29,7 +29,7 @@ func BenchmarkTake(b *testing.B) {
 		for _, callers := range []int{1, 64} {
 			b.Run(name+"/callers="+strconv.Itoa(callers), func(b *testing.B) {
 				client := redistest.Client(b)
-				store := redislimit.New(client)
+				store := redislimit.NewPatient(client)
 				var next, allowed atomic.Int64
 				b.ReportAllocs()
 				b.SetParallelism(max(1, callers/runtime.GOMAXPROCS(0)))
@@ -90,7 +90,7 @@ func BenchmarkMemory(b *testing.B) {
 	client := redistest.Client(b)
 	for _, test := range tests {
 		b.Run(test.name, func(b *testing.B) {
-			store := redislimit.New(client)
+			store := redislimit.NewPatient(client)
 			c := ratelimit.Charge{Key: []byte("198.51.100.7"), Name: "1m", Limit: test.limit, Cost: 1}
 			if err := store.Reset(b.Context(), []ratelimit.Charge{c}); err != nil {
 				b.Fatal(err)

@@ -237,7 +237,7 @@ func TestLostLeaseBesideOtherCharges(t *testing.T) {
 func TestMostSlotsOfAHolder(t *testing.T) {
 	const slots = 1000
 	servers(t, func(t *testing.T, client *redis.Client) {
-		store := redislimit.New(client)
+		store := redislimit.NewPatient(client)
 		c := leased("a", slots, "ann")
 		c[0].Limit.Count = slots + 1
 		if r := take(t, store, c); !r.Allowed || r.Remaining != 1 {

@@ -1,14 +1,21 @@
 package redislimit
 
 import (
+	"time"
+
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ratelimitgen/ratelimitgen/lua"
 )
 
-// NewWithPrelude returns a Store whose scripts begin with a text of the test's.
+// NewPatient returns a Store for tests that are not about time: the machine may be busy with others.
+func NewPatient(client redis.UniversalClient, opts ...Option) *Store {
+	return New(client, append([]Option{Timeout(10 * time.Second)}, opts...)...)
+}
+
+// NewWithPrelude returns a patient a Store whose scripts begin with a text of the test's.
 func NewWithPrelude(client redis.UniversalClient, prelude string) *Store {
-	s := New(client)
+	s := NewPatient(client)
 	s.scripts = &scripts{
 		take:   newScript(prelude + lua.Take),
 		peek:   newScript(prelude + lua.Peek),

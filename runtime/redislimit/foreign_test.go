@@ -30,7 +30,7 @@ func TestForeignValue(t *testing.T) {
 		"rl:{a}:sw:1m": {"1", "1 1", "1 1 1000000001"},
 	}
 	servers(t, func(t *testing.T, server *redis.Client) {
-		store := redislimit.New(server)
+		store := redislimit.NewPatient(server)
 		for key, charges := range limits {
 			for _, text := range slices.Concat(texts, own[key]) {
 				if err := server.Set(t.Context(), key, text, 0).Err(); err != nil {
@@ -63,7 +63,7 @@ func TestForeignValue(t *testing.T) {
 // R45: when one bucket of a call cannot be read, the others are not charged.
 func TestForeignValueBesideAnotherBucket(t *testing.T) {
 	servers(t, func(t *testing.T, server *redis.Client) {
-		store := redislimit.New(server)
+		store := redislimit.NewPatient(server)
 		charges, results := append(tb("a", 1), fw("a", 1)...), make([]ratelimit.Result, 2)
 		if err := server.Set(t.Context(), "rl:{a}:fw:1m", "garbage", 0).Err(); err != nil {
 			t.Fatal(err)

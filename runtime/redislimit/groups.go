@@ -1,8 +1,10 @@
 package redislimit
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -12,8 +14,11 @@ import (
 )
 
 const (
-	// undoTimeout is how long a call may take to give back what it took before it was refused: enough to connect anew.
+	// undoTimeout is how long it may take to give back what a call took before it was refused: enough to connect anew.
 	undoTimeout = time.Second
+	// undoGrace is how long a call waits for that though its time is over: some round trips, as what took so long was
+	// another server.
+	undoGrace = 10 * time.Millisecond
 	// maxScripts is how many scripts of a call run at the same time. It is enough for go-redis to notice that a server is
 	// gone, which it does after as many failures as there are connections in its pool, by default ten a core.
 	maxScripts = 64
@@ -28,7 +33,7 @@ type group struct {
 
 // split returns the groups of the charges, in the order in which they first occur, or nil if all buckets live together.
 func (s *Store) split(charges []ratelimit.Charge) []group {
-	if !s.sharded || s.together(charges) {
+	if !s.sender.sharded() || s.together(charges) {
 		return nil
 	}
 	var groups []group
@@ -103,21 +108,47 @@ func refused(results []ratelimit.Result) bool {
 	return slices.ContainsFunc(results, func(r ratelimit.Result) bool { return !r.Allowed })
 }
 
-// undo gives back what the groups took, even if the context has ended.
+// undo gives back what the groups took, even if the context has ended. When that is not done in time it goes on in the
+// background.
 func (s *Store) undo(ctx context.Context, groups []group) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
-	defer cancel()
-	return each(groups, func(g *group) error {
-		taken := slices.Clone(g.charges)
-		for i := range taken {
-			taken[i].Taken, taken[i].Delay = g.results[i].At, g.results[i].Delay
+	if len(groups) == 0 {
+		return nil
+	}
+	var all []ratelimit.Charge
+	back := make([]group, len(groups))
+	for i, g := range groups {
+		for j, c := range g.charges {
+			c.Key = bytes.Clone(c.Key) // the caller's, and it may not wait
+			c.Taken, c.Delay = g.results[j].At, g.results[j].Delay
+			back[i].charges = append(back[i].charges, c)
 		}
-		err := s.giveBack(ctx, "undo", taken)
-		if errors.Is(err, ratelimit.ErrLeaseLost) { // which is as good
-			return nil
-		}
+		all = append(all, back[i].charges...)
+	}
+	undone := make(chan error, 1)
+	go func() {
+		ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), undoTimeout, noAnswer(undoTimeout))
+		defer cancel()
+		undone <- each(back, func(g *group) error {
+			err := s.giveBack(ctx, "undo", g.charges)
+			if errors.Is(err, ratelimit.ErrLeaseLost) { // which is as good
+				return nil
+			}
+			return err
+		})
+	}()
+	select {
+	case err := <-undone:
 		return err
-	})
+	case <-time.After(undoGrace):
+	}
+	select {
+	case err := <-undone:
+		return err
+	case <-ctx.Done():
+		late := ended(ctx)
+		late.Err = fmt.Errorf("%w, and it goes on for up to %v", late.Err, undoTimeout)
+		return s.wrap("undo", all, late)
+	}
 }
 
 func (s *Store) peekGroups(ctx context.Context, groups []group, results []ratelimit.Result) error {

@@ -42,7 +42,7 @@ func TestRing(t *testing.T) {
 			one, two := newMini(t), newMini(t)
 			ring := redis.NewRing(&redis.RingOptions{Addrs: map[string]string{"one": one.Addr(), "two": two.Addr()}})
 			defer func() { _ = ring.Close() }()
-			test.run(t, shards{ring, redislimit.New(ring), func(d time.Duration) {
+			test.run(t, shards{ring, redislimit.NewPatient(ring), func(d time.Duration) {
 				one.advance(d)
 				two.advance(d)
 			}})
@@ -113,7 +113,7 @@ func keysInOrder(t *testing.T, s shards) {
 
 	// Keys with the same hash tag live together. An empty one is none, and then no two do.
 	for prefix, want := range map[string]int{"{shop}:": 1, "shop{}:": 5, "shop{": 3, "shop}": 3} {
-		store := redislimit.New(s.client, redislimit.Prefix(prefix))
+		store := redislimit.NewPatient(s.client, redislimit.Prefix(prefix))
 		peek := func() error { return store.Peek(t.Context(), charges, results) }
 		if got := len(s.sent(t, peek)); got != want {
 			t.Errorf("with the prefix %s, %d scripts: want %d", prefix, got, want)

@@ -23,7 +23,7 @@ import (
 // held returns a guard of calls that hold a slot of a server, as another process would make it.
 func held(t *testing.T, client *redis.Client, slots int64, lease time.Duration, opts ...ratelimit.Option) *ratelimit.Guard {
 	t.Helper()
-	limiter, err := ratelimit.New(redislimit.New(client), opts...)
+	limiter, err := ratelimit.New(redislimit.NewPatient(client), opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestSlotsOfAKilledProcess(t *testing.T) {
 func TestKeysOfSlotsThatNobodyHoldsGo(t *testing.T) {
 	const names, lease = 1000, 5 * time.Second
 	server := newMini(t)
-	store := redislimit.New(server.client)
+	store := redislimit.NewPatient(server.client)
 	slot := func(name int) []ratelimit.Charge {
 		charges := cc(fmt.Sprint(name), 1, "ann")
 		charges[0].Limit.Period = lease
@@ -195,7 +195,7 @@ func TestLeasesGoByTheServersClock(t *testing.T) {
 		server := newMini(t)
 		server.now = time.Now().Add(ahead)
 		server.SetTime(server.now)
-		store := redislimit.New(server.client)
+		store := redislimit.NewPatient(server.client)
 		take(t, store, cc("a", 5, "ann"))
 		steps := []struct {
 			pause time.Duration

@@ -7,12 +7,11 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// WithLastArgument returns a Store like s, each of whose scripts gets one more argument, after those that it looks at.
-// It is asked for anew each time.
+// WithLastArgument has each script of the Store get one more argument, after those that it looks at. It is asked for anew
+// each time.
 func (s *Store) WithLastArgument(argument func() string) *Store {
-	longer := *s
-	longer.client = lastArgument{s.client, argument}
-	return &longer
+	s.sender.client = lastArgument{s.sender.client, argument}
+	return s
 }
 
 type lastArgument struct {

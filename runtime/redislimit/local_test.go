@@ -15,7 +15,7 @@ import (
 func TestServerThatIsGone(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1, DialerRetries: 1})
 	t.Cleanup(func() { _ = client.Close() })
-	limiter, err := ratelimit.New(redislimit.New(client))
+	limiter, err := ratelimit.New(redislimit.NewPatient(client))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -133,7 +133,7 @@ func TestLostReplyIsChargedOnce(t *testing.T) {
 	for i, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			proxy.lose("")
-			store, directly := redislimit.New(client), redislimit.New(direct)
+			store, directly := redislimit.NewPatient(client), redislimit.New(direct)
 			c := ratelimit.Charge{Key: []byte{'a' + byte(i)}, Name: "long", Limit: limit, Cost: 10}
 			take(t, directly, []ratelimit.Charge{c})
 			c.Cost = 1

@@ -102,7 +102,7 @@ func TestHotKey(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range callers {
 			wg.Go(func() {
-				store, results := redislimit.New(clients[i%len(clients)]), make([]ratelimit.Result, 1)
+				store, results := redislimit.NewPatient(clients[i%len(clients)]), make([]ratelimit.Result, 1)
 				for j := range calls {
 					c := ratelimit.Charge{Key: []byte("hot"), Name: "1h", Limit: limit, Cost: 1}
 					if limit.Algorithm == ratelimit.Concurrency {
@@ -140,7 +140,7 @@ func TestCallsAtTheSameTime(t *testing.T) {
 					}
 					results := make([]ratelimit.Result, 1)
 					<-start
-					if err := redislimit.New(client).Take(t.Context(), []ratelimit.Charge{c}, results); err != nil {
+					if err := redislimit.NewPatient(client).Take(t.Context(), []ratelimit.Charge{c}, results); err != nil {
 						t.Error(err)
 					}
 					if results[0].Allowed {

@@ -38,7 +38,7 @@ func TestUnexpectedReply(t *testing.T) {
 				cmd.(interface{ SetVal(any) }).SetVal(reply)
 				return true, nil
 			}})
-			store, results := redislimit.New(client), make([]ratelimit.Result, 1)
+			store, results := redislimit.NewPatient(client), make([]ratelimit.Result, 1)
 			for do, err := range map[string]error{
 				"take": store.Take(t.Context(), tb("a", 1), results),
 				"peek": store.Peek(t.Context(), tb("a", 1), results),
@@ -66,7 +66,7 @@ func TestUnexpectedReplyOfTurnsAndLeases(t *testing.T) {
 		cmd.(interface{ SetVal(any) }).SetVal(reply)
 		return true, nil
 	}})
-	store, results := redislimit.New(client), make([]ratelimit.Result, 1)
+	store, results := redislimit.NewPatient(client), make([]ratelimit.Result, 1)
 
 	charges := tb("a", 1)
 	charges[0].Wait = 5 * time.Microsecond

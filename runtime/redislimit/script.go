@@ -36,13 +36,6 @@ var standard = &scripts{
 	renew:  newScript(lua.Renew),
 }
 
-// charging is a command that go-redis sends once. By default it sends a command up to four times when a reply does not
-// come, and each time may charge.
-type charging struct{ *redis.Cmd }
-
-// NoRetry is go-redis's to call.
-func (charging) NoRetry() bool { return true }
-
 const (
 	fixedArgs  = 3 // the command, the script, the number of keys
 	chargeArgs = 7 // see lua/bucket.lua
@@ -53,9 +46,6 @@ const refusedElsewhere = "refused"
 
 // run runs a script on the charges, with further arguments after theirs, and returns its reply.
 func (s *Store) run(ctx context.Context, sc *script, charges []ratelimit.Charge, further ...any) (any, error) {
-	if s.client == nil {
-		return nil, errNoClient
-	}
 	args := make([]any, 0, fixedArgs+len(charges)*(1+chargeArgs)+len(further))
 	args = append(args, "evalsha", sc.digest, len(charges))
 	for i := range charges {
@@ -68,12 +58,9 @@ func (s *Store) run(ctx context.Context, sc *script, charges []ratelimit.Charge,
 	}
 	args = append(args, further...)
 
-	reply, err := s.send(ctx, args)
-	if isNoScript(err) {
-		args[0], args[1] = "eval", sc.text // from now on the server knows it
-		reply, err = s.send(ctx, args)
-	}
-	return reply, err
+	return s.sender.send(ctx, s.key(&charges[0]), func(ctx context.Context) (any, error) {
+		return s.sender.eval(ctx, sc, args)
+	})
 }
 
 // extra returns the argument that is of another kind for each algorithm.
@@ -91,19 +78,6 @@ func extra(c *ratelimit.Charge) any {
 		return taken
 	}
 	return ""
-}
-
-func (s *Store) send(ctx context.Context, args []any) (any, error) {
-	cmd := charging{redis.NewCmd(ctx, args...)}
-	cmd.SetFirstKeyPos(fixedArgs)
-	if err := s.client.Process(ctx, cmd); err != nil {
-		// It is retries that tell the client to look where keys live now. Without them it looks once a minute.
-		if s.reload != nil && !isReply(err) {
-			s.reload(ctx)
-		}
-		return nil, err
-	}
-	return cmd.Result()
 }
 
 // isNoScript reports whether a server says that it does not know the script, and so has not run it. Some proxies put
@@ -133,11 +107,11 @@ func readResults(reply any, charges []ratelimit.Charge, results []ratelimit.Resu
 	values, ok := reply.([]any)
 	answers := answerInts * len(charges)
 	if !ok || len(values) != answers+1 {
-		return fmt.Errorf("unexpected reply %.100q: want %d integers", fmt.Sprint(reply), answers+1)
+		return unexpected(reply, "%d integers", answers+1)
 	}
 	at, ok := values[answers].(int64)
 	if !ok || at <= 0 || at >= maxTime {
-		return fmt.Errorf("unexpected reply %.100q: want the time at the end", fmt.Sprint(reply))
+		return unexpected(reply, "the time at the end")
 	}
 	for i := range charges {
 		c := &charges[i]
@@ -146,7 +120,7 @@ func readResults(reply any, charges []ratelimit.Charge, results []ratelimit.Resu
 		for j := range answer {
 			n, ok := values[i*answerInts+j].(int64)
 			if !ok || n < lowest[j] || n > maxWait {
-				return fmt.Errorf("unexpected reply %.100q: want integers of a decision", fmt.Sprint(reply))
+				return unexpected(reply, "integers of a decision")
 			}
 			answer[j] = n
 		}
@@ -171,11 +145,16 @@ func readResults(reply any, charges []ratelimit.Charge, results []ratelimit.Resu
 	return nil
 }
 
+// unexpected returns the error of a reply that is none of the scripts'.
+func unexpected(reply any, want string, args ...any) error {
+	return fault(KindReply, fmt.Errorf("unexpected reply %.100q: want %s", fmt.Sprint(reply), fmt.Sprintf(want, args...)))
+}
+
 // readLost reads the reply of refund and returns whether a holder has lost its lease.
 func readLost(reply any, charges []ratelimit.Charge) error {
 	switch n, ok := reply.(int64); {
 	case !ok || n < 0 || n > int64(len(charges)):
-		return fmt.Errorf("unexpected reply %.100q: want how many leases were lost", fmt.Sprint(reply))
+		return unexpected(reply, "how many leases were lost")
 	case n > 0:
 		return ratelimit.ErrLeaseLost
 	}
@@ -186,12 +165,12 @@ func readLost(reply any, charges []ratelimit.Charge) error {
 func readHeld(reply any, held []bool) error {
 	values, ok := reply.([]any)
 	if !ok || len(values) != len(held) {
-		return fmt.Errorf("unexpected reply %.100q: want %d integers", fmt.Sprint(reply), len(held))
+		return unexpected(reply, "%d integers", len(held))
 	}
 	for i, value := range values {
 		n, ok := value.(int64)
 		if !ok || n != 0 && n != 1 {
-			return fmt.Errorf("unexpected reply %.100q: want 0 or 1 a lease", fmt.Sprint(reply))
+			return unexpected(reply, "0 or 1 a lease")
 		}
 		held[i] = n == 1
 	}

@@ -58,7 +58,7 @@ func (serverError) RedisError()     {}
 func TestOneCommandForAllLimits(t *testing.T) {
 	server := newMini(t)
 	seen := &intercept{}
-	store := redislimit.New(server.client)
+	store := redislimit.NewPatient(server.client)
 	charges, results := append(tb("a", 1), fw("a", 2)...), make([]ratelimit.Result, 2)
 	if err := store.Take(t.Context(), charges, results); err != nil { // the server gets to know the script
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestLastArgumentOfACharge(t *testing.T) {
 	server := newMini(t)
 	seen := &intercept{}
 	server.client.AddHook(seen)
-	store, results := redislimit.New(server.client), make([]ratelimit.Result, 1)
+	store, results := redislimit.NewPatient(server.client), make([]ratelimit.Result, 1)
 	waiting, leaving := tb("a", 1), lb("a", 1)
 	waiting[0].Wait = 2 * time.Second
 	leaving[0].Wait, leaving[0].Delay = time.Second, 5*time.Microsecond
@@ -124,7 +124,7 @@ func TestLastArgumentOfACharge(t *testing.T) {
 // S01, S03: the script is sent again after the server forgot it, whatever words stand before NOSCRIPT.
 func TestForgottenScript(t *testing.T) {
 	server := newMini(t)
-	store := redislimit.New(server.client)
+	store := redislimit.NewPatient(server.client)
 	for i := range int64(5) {
 		if r := take(t, store, tb("a", 1)); r.Remaining != 4-i {
 			t.Errorf("call %d: %d remain: want %d", i, r.Remaining, 4-i)
@@ -145,7 +145,7 @@ func TestForgottenScript(t *testing.T) {
 // S16: a server that may take up no more memory errs, and charges nothing.
 func TestServerOutOfMemory(t *testing.T) {
 	server := redistest.Client(t)
-	store := redislimit.New(server)
+	store := redislimit.NewPatient(server)
 	results := make([]ratelimit.Result, 1)
 	for _, charges := range [][]ratelimit.Charge{tb("a", 1), fw("a", 1), lb("a", 1), sw("a", 1), sl("a", 1), cc("a", 1, "ann")} {
 		take(t, store, charges)
@@ -221,7 +221,7 @@ func TestErrorsAreWrapped(t *testing.T) {
 	defer func() { _ = client.Close() }()
 	cause := serverError("READONLY You can't write against a read only replica.")
 	client.AddHook(&intercept{answer: func(redis.Cmder) (bool, error) { return true, cause }})
-	for do, err := range each(t, redislimit.New(client), tb("a", 1)) {
+	for do, err := range each(t, redislimit.NewPatient(client), tb("a", 1)) {
 		if !errors.Is(err, cause) || err.Error() != "redislimit: "+do+` "rl:{a}:tb:1m": `+string(cause) {
 			t.Errorf("error %v", err)
 		}

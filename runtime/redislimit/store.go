@@ -11,7 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -43,9 +43,7 @@ import (
 // past the deadline of the context. Set ContextTimeoutEnabled in its options for deadlines to hold, and DialTimeout and
 // ReadTimeout to what a call may wait; a context that is cancelled before its deadline waits for these.
 type Store struct {
-	client  processor
-	sharded bool                  // whether keys live on several servers
-	reload  func(context.Context) // learns anew where keys live; nil if the client does by itself
+	sender  *sender
 	prefix  string
 	scripts *scripts
 	local   *memlimit.Store
@@ -56,11 +54,6 @@ var (
 	_ ratelimit.Renewer = (*Store)(nil)
 )
 
-// processor is what a Store needs of a client.
-type processor interface {
-	Process(ctx context.Context, cmd redis.Cmder) error
-}
-
 // Option changes a [Store] at its construction.
 type Option interface{ apply(*Store) }
 
@@ -68,7 +61,10 @@ type optionFunc func(*Store)
 
 func (f optionFunc) apply(s *Store) { f(s) }
 
-const defaultPrefix = "rl:"
+const (
+	defaultPrefix  = "rl:"
+	defaultTimeout = 100 * time.Millisecond
+)
 
 // Prefix is what all keys of the Store begin with, so that several services can share a server. The default is
 // "rl:". Processes share their buckets only if they share the prefix. One that contains a hash tag, {...}, puts all
@@ -77,19 +73,16 @@ func Prefix(prefix string) Option {
 	return optionFunc(func(s *Store) { s.prefix = prefix })
 }
 
+// Timeout is how long each method of the Store may take in all, whatever the client's own timeouts are. The default is
+// 100 ms. With 0 or less, only the caller's context bounds it.
+func Timeout(d time.Duration) Option {
+	return optionFunc(func(s *Store) { s.sender.timeout = d })
+}
+
 // New returns a Store that keeps its buckets where client leads to: one server, Sentinel, Cluster or Ring. It sends
 // nothing yet.
 func New(client redis.UniversalClient, opts ...Option) *Store {
-	s := &Store{prefix: defaultPrefix, scripts: standard, local: newLocal()}
-	if client != nil {
-		s.client = client
-	}
-	switch client := client.(type) {
-	case *redis.ClusterClient:
-		s.sharded, s.reload = true, client.ReloadState
-	case *redis.Ring:
-		s.sharded = true
-	}
+	s := &Store{sender: newSender(client), prefix: defaultPrefix, scripts: standard, local: newLocal()}
 	for _, opt := range opts {
 		opt.apply(s)
 	}
@@ -102,6 +95,8 @@ func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []
 	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results), ratelimit.CheckHolders(charges)); err != nil {
 		return err
 	}
+	ctx, cancel := s.sender.budget(ctx)
+	defer cancel()
 	if groups := s.split(charges); groups != nil {
 		return s.takeGroups(ctx, groups, results)
 	}
@@ -114,6 +109,8 @@ func (s *Store) Peek(ctx context.Context, charges []ratelimit.Charge, results []
 	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results)); err != nil {
 		return err
 	}
+	ctx, cancel := s.sender.budget(ctx)
+	defer cancel()
 	if groups := s.split(charges); groups != nil {
 		return s.peekGroups(ctx, groups, results)
 	}
@@ -138,6 +135,8 @@ func (s *Store) Refund(ctx context.Context, charges []ratelimit.Charge) error {
 	if err != nil || len(charges) == 0 {
 		return err
 	}
+	ctx, cancel := s.sender.budget(ctx)
+	defer cancel()
 	if groups := s.split(charges); groups != nil {
 		return each(groups, func(g *group) error { return s.giveBack(ctx, "refund", g.charges) })
 	}
@@ -158,6 +157,8 @@ func (s *Store) Renew(ctx context.Context, charges []ratelimit.Charge, held []bo
 	if err := cmp.Or(ctx.Err(), ratelimit.CheckRenewal(charges, held)); err != nil || len(charges) == 0 {
 		return err
 	}
+	ctx, cancel := s.sender.budget(ctx)
+	defer cancel()
 	if groups := s.split(charges); groups != nil {
 		return s.renewGroups(ctx, groups, held)
 	}
@@ -179,12 +180,14 @@ func (s *Store) Reset(ctx context.Context, charges []ratelimit.Charge) error {
 	if err := cmp.Or(ctx.Err(), ratelimit.CheckCharges(charges)); err != nil {
 		return err
 	}
+	ctx, cancel := s.sender.budget(ctx)
+	defer cancel()
 	var errs []error
 	for i := range charges {
-		err := errNoClient
-		if s.client != nil {
-			err = s.client.Process(ctx, redis.NewIntCmd(ctx, "del", s.key(&charges[i])))
-		}
+		key := s.key(&charges[i])
+		_, err := s.sender.send(ctx, key, func(ctx context.Context) (any, error) {
+			return nil, s.sender.client.Process(ctx, redis.NewIntCmd(ctx, "del", key))
+		})
 		errs = append(errs, s.wrap("reset", charges[i:i+1], err))
 	}
 	return errors.Join(errs...)
@@ -199,9 +202,17 @@ func (s *Store) wrap(method string, charges []ratelimit.Charge, err error) error
 	}
 	keys := make([]string, len(charges))
 	for i := range charges {
-		keys[i] = fmt.Sprintf("%.200q", s.key(&charges[i]))
+		keys[i] = s.key(&charges[i])
 	}
-	return fmt.Errorf("redislimit: %s %s: %w", method, strings.Join(keys, ", "), err)
+	switch e, ok := errors.AsType[*Error](err); {
+	case ok:
+		return &Error{Method: method, Keys: keys, Kind: e.Kind, Err: e.Err}
+	case errors.Is(err, ratelimit.ErrLeaseLost): // which is an answer
+		return fmt.Errorf("redislimit: %s: %w", doing(method, keys), err)
+	case errors.Is(err, ratelimit.ErrMisconfigured):
+		return &Error{Method: method, Keys: keys, Kind: KindMisconfigured, Err: err}
+	}
+	return &Error{Method: method, Keys: keys, Kind: kindOf(err), Err: err}
 }
 
 // key returns the bucket's key.

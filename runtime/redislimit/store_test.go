@@ -83,7 +83,7 @@ func take(t *testing.T, store ratelimit.Store, charges []ratelimit.Charge) ratel
 
 func TestKeysAndTexts(t *testing.T) {
 	server := newMini(t)
-	store := redislimit.New(server.client)
+	store := redislimit.NewPatient(server.client)
 	take(t, store, tb("testGet:203.0.113.7", 2))
 	server.advance(500 * time.Microsecond)
 	take(t, store, tb("testGet:203.0.113.7", 1))
@@ -113,7 +113,7 @@ func TestKeysAndTexts(t *testing.T) {
 // R14, R10, S09: no key is left by calls that charge nothing.
 func TestCallsThatChargeNothingLeaveNoKey(t *testing.T) {
 	server := newMini(t)
-	store := redislimit.New(server.client)
+	store := redislimit.NewPatient(server.client)
 	results := make([]ratelimit.Result, 1)
 	for _, charges := range [][]ratelimit.Charge{tb("a", 1), fw("b", 1), lb("c", 1), sw("d", 1), sl("e", 1), cc("f", 1, "ann")} {
 		if err := store.Peek(t.Context(), charges, results); err != nil {
@@ -135,7 +135,7 @@ func TestCallsThatChargeNothingLeaveNoKey(t *testing.T) {
 // R39, R21: a refund of everything, and a reset, remove the key.
 func TestBucketMadeAsNewIsGone(t *testing.T) {
 	server := newMini(t)
-	store := redislimit.New(server.client)
+	store := redislimit.NewPatient(server.client)
 	for _, charges := range [][]ratelimit.Charge{tb("a", 3), fw("b", 3), lb("c", 3), sw("d", 3), sl("e", 3), cc("f", 3, "ann")} {
 		take(t, store, charges)
 		if err := store.Refund(t.Context(), charges); err != nil {
@@ -157,7 +157,7 @@ func TestBucketMadeAsNewIsGone(t *testing.T) {
 // S10: a counter without time to live would block its client for ever, or stay for ever.
 func TestLostTimeToLiveIsGivenBack(t *testing.T) {
 	server := newMini(t)
-	store := redislimit.New(server.client)
+	store := redislimit.NewPatient(server.client)
 	for _, charges := range [][]ratelimit.Charge{tb("full", 5), fw("full", 5), lb("full", 5), sw("full", 5), sl("full", 5), cc("full", 5, "ann")} {
 		key := keyOf(charges[0])
 		take(t, store, charges)
@@ -190,7 +190,7 @@ func TestLostTimeToLiveIsGivenBack(t *testing.T) {
 // Redis keeps a string of up to 44 bytes in one piece with its header.
 func TestStateIsOnePieceInRedis(t *testing.T) {
 	client := redistest.Client(t)
-	store := redislimit.New(client)
+	store := redislimit.NewPatient(client)
 	limit := ratelimit.Limit{Count: 1_000_000_000, Period: 366 * 24 * time.Hour} // the longest part and used
 	c := ratelimit.Charge{Key: []byte("large"), Name: "1y", Limit: limit, Cost: 999_999_000}
 	take(t, store, []ratelimit.Charge{c})
@@ -212,7 +212,7 @@ func TestStateIsOnePieceInRedis(t *testing.T) {
 }
 
 func TestNoClient(t *testing.T) {
-	store := redislimit.New(nil)
+	store := redislimit.NewPatient(nil)
 	results := make([]ratelimit.Result, 1)
 	for do, err := range map[string]error{
 		"take":   store.Take(t.Context(), tb("a", 1), results),

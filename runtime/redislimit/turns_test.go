@@ -58,7 +58,7 @@ func TestTextsOfBucketsInDebt(t *testing.T) {
 // The largest debt, too, is one piece with its header, and is believed.
 func TestLargestDebt(t *testing.T) {
 	client := redistest.Client(t)
-	store := redislimit.New(client)
+	store := redislimit.NewPatient(client)
 	limit := ratelimit.Limit{Count: 1_000_000_000, Period: 5 * time.Hour}
 	c := ratelimit.Charge{Key: []byte("large"), Name: "5h", Limit: limit, Cost: 1_000_000_000, Wait: limit.Period}
 	for i, want := range []time.Duration{0, limit.Period} {
