@@ -13,33 +13,30 @@ type account struct {
 	user     string
 	primary  string // the server that keeps its bucket, at first
 	admitted int
-	local    [processes]span // of the calls that a process admitted by itself
-	lost     time.Duration   // when that primary was killed; 0: never
-	again    time.Duration   // when Redis first decided after that; 0: not yet
+	local    [processes][]span // of the calls that a process admitted by itself
+	lost     time.Duration     // when that primary was killed; 0: never
+	again    time.Duration     // when Redis first decided after that; 0: not yet
 }
 
 // span is the time from the first of some calls to the last.
-type span struct {
-	calls    int
-	from, to time.Duration
-}
+type span struct{ from, to time.Duration }
 
-func (s *span) add(c call) {
-	if s.calls == 0 || c.sent < s.from {
-		s.from = c.sent
-	}
-	s.to = max(s.to, c.answered)
-	s.calls++
-}
+func (s span) length() time.Duration { return s.to - s.from }
 
-func (s *span) length() time.Duration { return s.to - s.from }
+// full is how long it takes a bucket to be full again.
+const full = burst * time.Second / rate
 
-// add is told each call, whatever its order.
+// add is told each call, those to each process in order.
 func (a *account) add(c call) {
 	if c.outcome == admitted {
 		a.admitted++
 		if c.local {
-			a.local[c.process].add(c)
+			spans := &a.local[c.process]
+			if n := len(*spans); n > 0 && c.sent-(*spans)[n-1].to < full {
+				(*spans)[n-1].to = c.answered
+			} else {
+				*spans = append(*spans, span{c.sent, c.answered})
+			}
 		}
 	}
 	if c.decided() && !c.local && a.lost > 0 && c.sent > a.lost && (a.again == 0 || c.sent < a.again) {
@@ -50,14 +47,15 @@ func (a *account) add(c call) {
 // most returns how many calls the limit admits until now. A bucket is full at first, and then gets rate tokens a second:
 //   - that in Redis, but for the time when its server was gone. The replica may have missed the last of what was
 //     taken, but has at most a full bucket, too, when it takes over.
-//   - that of each process, from when it first decided by itself until it last did.
+//   - that of each process, from when it first decided by itself until it last did. If it did not for so long that the
+//     bucket was full again, it is as if it were another one.
 func (a *account) most(now time.Duration) int {
 	n := tokens(burst, rate, now-a.gone(now))
 	if a.again > 0 {
 		n += burst
 	}
-	for _, s := range a.local {
-		if s.calls > 0 {
+	for _, spans := range a.local {
+		for _, s := range spans {
 			n += tokens(shareBurst, shareRate, s.length())
 		}
 	}

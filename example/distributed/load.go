@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"time"
 )
@@ -11,7 +12,7 @@ import (
 const (
 	processes = 3
 	users     = 24
-	pause     = 100 * time.Millisecond // between the calls of a user to a process: together 30 a second, of which 12 are allowed
+	meanPause = 100 * time.Millisecond // between the calls of a user to a process: together 30 a second, of which 12 are allowed
 )
 
 func userName(user int) string { return fmt.Sprintf("user-%d", user+1) }
@@ -46,18 +47,18 @@ func load(ctx context.Context, c *crew, services []*service, r *report) {
 	for user := range users {
 		for process, s := range services {
 			c.Go(func() {
-				ticks := time.NewTicker(pause)
-				defer ticks.Stop()
-				for ctx.Err() == nil {
+				for {
+					pause := time.NewTimer(rand.N(2 * meanPause)) //nolint:gosec // nobody gains by guessing it
+					select {
+					case <-ctx.Done():
+						return
+					case <-pause.C:
+					}
 					c := call{user: user, process: process, sent: r.now()}
 					// What has been sent is waited for, since it is charged.
 					c.outcome, c.local, c.err = place(context.WithoutCancel(ctx), client, s.url, userName(user))
 					c.answered = r.now()
 					r.record(c)
-					select {
-					case <-ctx.Done():
-					case <-ticks.C:
-					}
 				}
 			})
 		}

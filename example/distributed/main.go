@@ -78,7 +78,7 @@ func run(ctx context.Context, out io.Writer, p plan) error {
 		fmt.Fprintf(out, "  %s  pid %d  %s\n", s.name, s.pid(), s.url)
 	}
 
-	fmt.Fprintf(out, "Each user now calls each process every %v.\n\n", pause)
+	fmt.Fprintf(out, "Each user now calls each process, every %v on average.\n\n", meanPause)
 	if err := carryOut(ctx, p, cluster, services, r); err != nil {
 		return err
 	}

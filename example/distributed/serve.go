@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"time"
@@ -27,9 +28,14 @@ const (
 
 // serve is one process of the service. It prints its address, and serves until ctx ends.
 func serve(ctx context.Context, out io.Writer, cluster []string) error {
-	logging.Disable() // go-redis has a line for each connection that fails
+	log.SetFlags(0)   // whoever reads the lines knows when they come
+	logging.Disable() // go-redis has a line for each connection that fails; one for each outage will do
 	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: cluster})
 	defer func() { _ = client.Close() }() // nothing is under way any more
+	// The first calls shall not have to connect, in the time that they have to decide.
+	if err := client.ForEachMaster(ctx, func(ctx context.Context, c *redis.Client) error { return c.Ping(ctx).Err() }); err != nil {
+		return err
+	}
 	store := redislimit.New(client)
 	limiter, err := ratelimit.New(store, ratelimit.Instances(processes), ratelimit.LocalStore(telling{store.Local()}))
 	if err != nil {

@@ -65,8 +65,8 @@ func (a *account) explain(now time.Duration) string {
 	if a.again > 0 {
 		fmt.Fprintf(&b, " + %d of the new primary", burst)
 	}
-	for p, s := range a.local {
-		if s.calls > 0 {
+	for p, spans := range a.local {
+		for _, s := range spans {
 			fmt.Fprintf(&b, " + %s: %d + %d/s × %.2f s", processName(p), shareBurst, shareRate, s.length().Seconds())
 		}
 	}
