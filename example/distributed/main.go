@@ -50,13 +50,13 @@ const patience = 30 * time.Second
 // run starts all that it needs, carries out the plan and ends what it started. It returns an error unless the limits
 // were kept.
 func run(ctx context.Context, out io.Writer, p plan) error {
-	fmt.Fprintf(out, "Starting a Redis Cluster of %d primaries with a replica each. They keep the buckets of %d users:\n", primaries, users)
+	r := newReport(out)
+	r.tell("Starting a Redis Cluster of %d primaries with a replica each. They keep the buckets of %d users:", primaries, users)
 	cluster, err := startCluster(ctx, p.nodeTimeout)
 	if err != nil {
 		return err
 	}
 	defer cluster.stop()
-	r := newReport(out)
 	for user := range users {
 		primary, err := cluster.primaryOf(ctx, bucketOf(userName(user)))
 		if err != nil {
@@ -65,20 +65,20 @@ func run(ctx context.Context, out io.Writer, p plan) error {
 		r.accounts = append(r.accounts, &account{user: userName(user), primary: primary.addr})
 	}
 	for _, s := range cluster.servers[:primaries] {
-		fmt.Fprintf(out, "  %s  pid %d  %s\n", s.addr, s.pid(), strings.Join(r.usersOf(s.addr), " "))
+		r.tell("  %s  pid %d  %s", s.addr, s.pid(), strings.Join(r.usersOf(s.addr), " "))
 	}
 
-	fmt.Fprintf(out, "Starting %d processes of a service that allows each user %d calls a second, and as many at once:\n", processes, rate)
+	r.tell("Starting %d processes of a service that allows each user %d calls a second, and as many at once:", processes, rate)
 	services, err := startServices(ctx, cluster.addrs(), func(name, line string) { r.event("process %s: %s", name, line) })
 	if err != nil {
 		return err
 	}
 	defer stopServices(services)
 	for _, s := range services {
-		fmt.Fprintf(out, "  %s  pid %d  %s\n", s.name, s.pid(), s.url)
+		r.tell("  %s  pid %d  %s", s.name, s.pid(), s.url)
 	}
 
-	fmt.Fprintf(out, "Each user now calls each process, every %v on average.\n\n", meanPause)
+	r.tell("Each user now calls each process, every %v on average.\n", meanPause)
 	if err := carryOut(ctx, p, cluster, services, r); err != nil {
 		return err
 	}

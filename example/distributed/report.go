@@ -136,6 +136,13 @@ func (r *report) usersOf(primary string) []string {
 	return names
 }
 
+// tell prints a line.
+func (r *report) tell(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	fmt.Fprintf(r.out, format+"\n", args...)
+}
+
 // event prints what has happened now.
 func (r *report) event(format string, args ...any) {
 	r.mu.Lock()
