@@ -13,9 +13,9 @@ func NewPatient(client redis.UniversalClient, opts ...Option) *Store {
 	return New(client, append([]Option{Timeout(10 * time.Second)}, opts...)...)
 }
 
-// NewWithPrelude returns a patient a Store whose scripts begin with a text of the test's.
-func NewWithPrelude(client redis.UniversalClient, prelude string) *Store {
-	s := NewPatient(client)
+// NewWithPrelude returns a patient Store whose scripts begin with a text of the test's.
+func NewWithPrelude(client redis.UniversalClient, prelude string, opts ...Option) *Store {
+	s := NewPatient(client, opts...)
 	s.scripts = &scripts{
 		take:   newScript(prelude + lua.Take),
 		peek:   newScript(prelude + lua.Peek),
@@ -23,4 +23,9 @@ func NewWithPrelude(client redis.UniversalClient, prelude string) *Store {
 		renew:  newScript(prelude + lua.Renew),
 	}
 	return s
+}
+
+// ClientTimeOf is [ClientTime] with another clock than the process's.
+func ClientTimeOf(now func() time.Time) Option {
+	return optionFunc(func(s *Store) { s.now = now })
 }
