@@ -32,11 +32,11 @@ func serve(ctx context.Context, out io.Writer, cluster []string) error {
 	logging.Disable() // go-redis has a line for each connection that fails; one for each outage will do
 	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: cluster})
 	defer func() { _ = client.Close() }() // nothing is under way any more
-	// The first calls shall not have to connect, in the time that they have to decide.
-	if err := client.ForEachMaster(ctx, func(ctx context.Context, c *redis.Client) error { return c.Ping(ctx).Err() }); err != nil {
+	store := redislimit.New(client)
+	// It says what Redis would refuse to do, and has connected when the first call comes.
+	if err := store.Check(ctx); err != nil {
 		return err
 	}
-	store := redislimit.New(client)
 	limiter, err := ratelimit.New(store, ratelimit.Instances(processes), ratelimit.LocalStore(telling{store.Local()}))
 	if err != nil {
 		return err
