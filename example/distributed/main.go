@@ -20,7 +20,8 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// Whatever ends this program, be it that nobody reads its output any more, it ends what it has started.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	var err error
 	if len(os.Args) > 1 && os.Args[1] == serviceCommand {
 		ctx, cancel := untilClosed(ctx, os.Stdin)

@@ -64,7 +64,7 @@ func (r *report) begin() {
 	var names, columns strings.Builder
 	for p := range processes {
 		fmt.Fprintf(&names, "  %-19s", "process "+processName(p))
-		columns.WriteString("  admit refuse   none")
+		columns.WriteString("  admit refuse undec.")
 	}
 	fmt.Fprintf(r.out, "%9s%s  decided by     admitted\n", "", names.String())
 	fmt.Fprintf(r.out, "%9s%s  Redis process  so far, of at most\n", "", columns.String())
@@ -154,7 +154,7 @@ func (r *report) say(format string, args ...any) {
 	fmt.Fprintf(r.out, "%6.2f s    %s\n", time.Since(r.began).Seconds(), fmt.Sprintf(format, args...))
 }
 
-// second prints what came of the calls since it was last called. Calls under none got no decision.
+// second prints what came of the calls since it was last called. Those that failed count as undecided.
 func (r *report) second() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -22,7 +22,12 @@ func (r *report) verdict() error {
 		}
 		fmt.Fprintf(r.out, "%s  %s\n", word, fmt.Sprintf(format, args...))
 	}
-	fmt.Fprintln(r.out)
+	fmt.Fprintf(r.out, `
+A bucket may admit what it holds when it is full, and what it gets. Those of a user are the one in Redis, as long as it has
+a server; the one of the new primary, which is full at most, whatever the old one had not told it yet; and one in each
+process, of a third, while that decides by itself.
+
+`)
 
 	var lived []*account
 	for _, a := range r.accounts {
