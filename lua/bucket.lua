@@ -15,6 +15,11 @@
 --                       of a fw, sw or sl: when what a refund gives back was taken, in microseconds since 1970, as the
 --                       reply to the take said, or nothing for just now
 --
+-- Behind those of all charges come two arguments of the call, of which the last may be left out, or both:
+--
+--            refused    of a take: "refused" if a limit on another server refuses the call; otherwise nothing
+--            time       the caller's time, in microseconds since 1970, or nothing for the server's
+--
 -- An algorithm is a table of functions of one bucket's state, the time and the charge. A script begins at its top each
 -- time that it is called, so that the tables are made only when they are needed.
 --
@@ -66,10 +71,33 @@ local function bucket(i, trusts)
     patience = 0, -- microseconds that the caller would wait for its turn
     trusts = trusts,
     stored = false, -- whether the key exists
-    ahead = false, -- whether the stored state is one that only the future explains
+    ahead = nil, -- the time of a stored state that only the future explains
   }
   b.algorithm.load(b)
   return b
+end
+
+local late = false -- whether the buckets know a later time than the caller
+
+-- Returns the buckets of all charges.
+--
+-- Callers' clocks differ, and calls overtake each other, so that a call may come with an earlier time than one that was
+-- decided before it. It is decided at the time of that one, the latest that its buckets know. Taken to the present, as
+-- from the future of a server's clock that was set back, they would get once more what has come back since, each time
+-- that the callers take turns.
+local function load_all(trusts)
+  local all, latest = {}, now
+  for i = 1, #KEYS do
+    all[i] = bucket(i, trusts)
+    if told then
+      latest = math.max(latest, all[i].ahead or now)
+    end
+  end
+  if latest > now then
+    now, late = latest, true
+    return load_all(trusts)
+  end
+  return all
 end
 
 -- Returns an integer that was read of the state.
@@ -119,10 +147,11 @@ local function ttl(microseconds)
 end
 
 -- Gives a key that lost its time to live one (PTTL -1), and a longer one to a key whose limit has become slower since
--- it was written. Any other stays as it is.
+-- it was written. Any other stays as it is. So does that of a late call: the state stands still until the callers' time
+-- has reached it, unless the key expires before, which is by the server's clock.
 local function extend(b, microseconds)
   local left = redis.call('PTTL', b.key)
-  if left == -1 or microseconds > 0 and left <= divup(microseconds, 1000) then
+  if left == -1 or microseconds > 0 and not late and left <= divup(microseconds, 1000) then
     redis.call('PEXPIRE', b.key, ttl(microseconds))
   end
 end

@@ -1,9 +1,18 @@
--- The one reading of the clock of a call, in microseconds since 1970. Some compatible servers do not know the time and
--- answer 0.
+-- The one reading of the clock of a call, in microseconds since 1970: the server's, unless the call brings its caller's
+-- time, see bucket.lua. Some compatible servers do not know the time and answer 0.
 
-local time = redis.call('TIME')
-local seconds, micros = tonumber(time[1]), tonumber(time[2])
-local now = seconds and micros and seconds > 0 and micros >= 0 and seconds * 1000000 + micros
-if not now or now >= EXACT then
-  return redis.error_reply('ERR ratelimit: the server does not know the time')
+local told = ARGV[7 * #KEYS + 2]
+if told == '' then
+  told = nil
+end
+local now
+if told then
+  now = string.match(told, '^%d+$') and tonumber(told)
+else
+  local time = redis.call('TIME')
+  local seconds, micros = tonumber(time[1]), tonumber(time[2])
+  now = seconds and micros and seconds > 0 and micros >= 0 and seconds * 1000000 + micros
+end
+if not now or now == 0 or now >= EXACT then
+  return redis.error_reply('ERR ratelimit: the ' .. (told and 'caller' or 'server') .. ' does not know the time')
 end

@@ -3,9 +3,9 @@
 -- KEYS, ARGV  the charges, see bucket.lua
 -- Reply       as that of take; remaining and reset are of the bucket as it stands
 
-local reply = { 0, 0, 0, 0 } -- made to measure for one charge
+local buckets, reply = load_all(), { 0, 0, 0, 0 } -- made to measure for one charge
 for i = 1, #KEYS do
-  local b = bucket(i)
+  local b = buckets[i]
   b.retry = retry(b)
   answer(reply, i, b, reset(b))
   if b.unreadable then

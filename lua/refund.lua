@@ -5,9 +5,9 @@
 -- KEYS, ARGV  the charges, see bucket.lua
 -- Reply       how many charges are of a holder that has lost its lease; or an error, before anything was written
 
-local buckets, lost = {}, 0
+local buckets, lost = load_all(true), 0
 for i = 1, #KEYS do
-  local b = bucket(i, true)
+  local b = buckets[i]
   if b.cost > 0 then
     local give = b.algorithm.give
     local at = math.min(tonumber(b.extra) or now, now) -- of a fw, sw or sl; and the clock may have been set back
@@ -19,7 +19,6 @@ for i = 1, #KEYS do
   if b.lost then
     lost = lost + 1
   end
-  buckets[i] = b
 end
 
 for i = 1, #KEYS do

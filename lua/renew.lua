@@ -5,13 +5,13 @@
 -- Reply       an integer a charge: 1 its holder still held all that it asks for, and does so for another period, 0 not;
 --             or an error, before anything was written
 
-local buckets, held = {}, {}
+local buckets, held = load_all(), {}
 for i = 1, #KEYS do
-  local b = bucket(i)
+  local b = buckets[i]
   if b.unreadable then
     return redis.error_reply(UNREADABLE)
   end
-  buckets[i], held[i] = b, b.own == b.cost and 1 or 0
+  held[i] = b.own == b.cost and 1 or 0
 end
 
 for i = 1, #KEYS do

@@ -81,7 +81,7 @@ function algorithms.sl()
       b.used = ends - b.base
       if b.mark > now then
         local after = edge(newest, b.first - 1, function(i) return time(b, i) <= now end)
-        b.before, b.mark, b.ahead = after - 1, now, true
+        b.before, b.mark, b.ahead = after - 1, now, b.mark
       end
     end,
 

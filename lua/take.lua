@@ -1,6 +1,6 @@
 -- Take: charges every bucket, or none if one of them refuses, at one instant.
 --
--- KEYS, ARGV  the charges, see bucket.lua; after them "refused" if a limit on another server refuses the call
+-- KEYS, ARGV  the charges, see bucket.lua
 -- Reply       three integers a charge, and the time of the decision, in microseconds since 1970:
 --               retry      0 it is admitted, -1 it never can be, above 0 the microseconds after which it would be;
 --                          below -1 it is admitted and has to wait for its turn, for -1 - retry microseconds
@@ -9,12 +9,12 @@
 --             or an error, before anything was written
 --
 -- A refused call changes nothing, with two exceptions: a key gets the time to live that it lacks, and a state from the
--- future, which a clock that was set back leaves behind, is moved to the present, with all that was
+-- future, which a server's clock that was set back leaves behind, is moved to the present, with all that was
 -- taken in advance. Otherwise nothing would come back until the clock is where it was.
 
-local buckets, refused = {}, ARGV[7 * #KEYS + 1] == 'refused'
+local buckets, refused = load_all(), ARGV[7 * #KEYS + 1] == 'refused'
 for i = 1, #KEYS do
-  local b = bucket(i)
+  local b = buckets[i]
   b.retry = retry(b)
   if b.unreadable then
     return redis.error_reply(UNREADABLE)
@@ -22,7 +22,6 @@ for i = 1, #KEYS do
   if b.ahead then
     b.moved = bucket(i, true)
   end
-  buckets[i] = b
   refused = refused or b.retry > 0 or b.retry == -1
 end
 

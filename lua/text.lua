@@ -29,8 +29,8 @@ end
 
 -- Returns the microseconds since the mark. One that lies in the future is moved to now.
 local function elapsed(b)
-  if b.mark > now then -- the server's clock was set back
-    b.mark, b.ahead = now, true
+  if b.mark > now then -- the clock was set back, or is another caller's
+    b.mark, b.ahead = now, b.mark
   end
   return now - b.mark
 end

@@ -22,9 +22,9 @@
 // directives can say is described in the package github.com/ratelimitgen/ratelimitgen/annotations.
 //
 // Packages are patterns as the go command has them, such as ./..., or Go files; the default is the package in the current
-// directory. Only packages of the main module count, or of the modules of a workspace. They must parse, but need not
-// type-check: only the signatures of annotated interfaces and the expressions of directives must, so that code may use
-// decorators that are not there yet.
+// directory. Only packages of the main module count, or of the modules of a workspace, and each pattern must match some. They
+// must parse, but need not type-check: only the signatures of annotated interfaces and the expressions of directives must, so
+// that code may use decorators that are not there yet.
 //
 // # Generate
 //

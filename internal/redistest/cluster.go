@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,7 +34,7 @@ func Cluster(t testing.TB) *redis.ClusterOptions {
 		defer n.close()
 		options.Addrs, nodes = append(options.Addrs, n.addr()), append(nodes, n)
 	}
-	if err := join(ctx, nodes[:masters], nodes[masters]); err != nil {
+	if err := join(ctx, nodes[:masters], nodes[masters:]); err != nil {
 		t.Fatalf("making a cluster: %v", err)
 	}
 	return options
@@ -42,20 +43,23 @@ func Cluster(t testing.TB) *redis.ClusterOptions {
 // node is the client of a server that is to belong to a cluster.
 type node struct {
 	*redis.Client
-	bus string // the port for other nodes
+	instance *Instance
+	bus      string // the port for other nodes
 }
 
-func startNode(t testing.TB) *node {
+// startNode starts a node with further arguments.
+func startNode(t testing.TB, further ...string) *node {
 	t.Helper()
 	n := &node{}
-	n.Client = redis.NewClient(serve(t, func() []string {
+	n.instance = launch(t, func() []string {
 		n.bus = freePort(t)
-		return []string{
+		return append([]string{
 			"--cluster-enabled", "yes", "--cluster-port", n.bus, "--cluster-require-full-coverage", "no",
 			// Clients are told of a replica when it has been sent something, be it a ping.
 			"--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1",
-		}
-	}))
+		}, further...)
+	})
+	n.Client = redis.NewClient(n.instance.Options())
 	return n
 }
 
@@ -63,8 +67,9 @@ func (n *node) close() { _ = n.Close() }
 
 func (n *node) addr() string { return n.Options().Addr }
 
-// join makes a cluster of nodes that do not know each other.
-func join(ctx context.Context, masters []*node, replica *node) error {
+// join makes a cluster of nodes that do not know each other. Replicas are those of the first masters, one each.
+func join(ctx context.Context, masters, replicas []*node) error {
+	all := slices.Concat(masters, replicas)
 	for i, n := range masters {
 		if err := n.ClusterAddSlotsRange(ctx, numSlots*i/len(masters), numSlots*(i+1)/len(masters)-1).Err(); err != nil {
 			return err
@@ -73,7 +78,7 @@ func join(ctx context.Context, masters []*node, replica *node) error {
 		if err := n.Do(ctx, "cluster", "set-config-epoch", i+1).Err(); err != nil {
 			return err
 		}
-		for _, other := range append(masters[:i:i], replica) { // by gossip alone it would take longer
+		for _, other := range slices.Concat(masters[:i], replicas) { // by gossip alone it would take longer
 			_, port, err := net.SplitHostPort(other.addr())
 			if err != nil {
 				return err
@@ -83,23 +88,26 @@ func join(ctx context.Context, masters []*node, replica *node) error {
 			}
 		}
 	}
-	id, err := masters[0].ClusterMyID(ctx).Result()
-	if err != nil {
-		return err
+	for i, replica := range replicas {
+		id, err := masters[i].ClusterMyID(ctx).Result()
+		if err != nil {
+			return err
+		}
+		if err := until(ctx, func() error { return replica.ClusterReplicate(ctx, id).Err() }); err != nil {
+			return err
+		}
 	}
-	if err := until(ctx, func() error { return replica.ClusterReplicate(ctx, id).Err() }); err != nil {
-		return err
-	}
-	for _, n := range append(masters[:len(masters):len(masters)], replica) {
-		if err := until(ctx, func() error { return n.knows(ctx) }); err != nil {
+	for _, n := range all {
+		if err := until(ctx, func() error { return n.knows(ctx, len(replicas)) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// knows returns an error unless the node takes calls, and knows all slots and the replica.
-func (n *node) knows(ctx context.Context) error {
+// knows returns an error unless the node takes calls, and knows all slots and the replicas. A replica must have what its
+// master has, or it could not take over.
+func (n *node) knows(ctx context.Context, replicas int) error {
 	info, err := n.ClusterInfo(ctx).Result()
 	if err != nil {
 		return err
@@ -108,8 +116,15 @@ func (n *node) knows(ctx context.Context) error {
 		return fmt.Errorf("%s says %q", n.addr(), info)
 	}
 	list, err := n.ClusterNodes(ctx).Result()
-	if err == nil && !strings.Contains(list, "slave") {
-		err = fmt.Errorf("%s knows only %q", n.addr(), list)
+	if err != nil {
+		return err
+	}
+	if strings.Count(list, "slave") < replicas {
+		return fmt.Errorf("%s knows only %q", n.addr(), list)
+	}
+	role, err := n.Info(ctx, "replication").Result()
+	if err == nil && strings.Contains(role, "role:slave\r\n") && !strings.Contains(role, "master_link_status:up\r\n") {
+		err = fmt.Errorf("%s says %q", n.addr(), role)
 	}
 	return err
 }

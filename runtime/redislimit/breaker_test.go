@@ -3,11 +3,11 @@ package redislimit_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -130,19 +130,21 @@ func TestWhatTakesAServerOff(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			client := &fake{do: test.do}
-			store := redislimit.NewOn(client, nil)
-			fails(t, store, "a", 4, test.kind)
-			client.serve(nil)
-			fails(t, store, "a", 1, "")
-			client.serve(test.do)
-			fails(t, store, "a", 5, test.kind) // in a row
-			client.serve(nil)
-			want := redislimit.Kind("")
-			if test.off {
-				want = redislimit.KindOutage
-			}
-			fails(t, store, "a", 1, want)
+			inFakeTime(t, func(t *testing.T) {
+				client := &fake{do: test.do}
+				store := redislimit.NewOn(client, nil)
+				fails(t, store, "a", 4, test.kind)
+				client.serve(nil)
+				fails(t, store, "a", 1, "")
+				client.serve(test.do)
+				fails(t, store, "a", 5, test.kind) // in a row
+				client.serve(nil)
+				want := redislimit.Kind("")
+				if test.off {
+					want = redislimit.KindOutage
+				}
+				fails(t, store, "a", 1, want)
+			})
 		})
 	}
 }
@@ -181,6 +183,7 @@ func TestCallersThatLeave(t *testing.T) {
 		{name: "canceled, while the server hangs, for less than the budget", server: hang, ctx: canceled, kind: "canceled", after: 40 * ms},
 		{name: "canceled, while the server hangs", server: hang, ctx: canceled, kind: "canceled", after: 200 * ms, off: true},
 		{name: "a deadline, while the server hangs", server: hang, ctx: late, kind: "timeout", after: 200 * ms, off: true},
+		{name: "a deadline, while the server hangs, and answers others", server: hangFor("rl:{a}:tb:1m"), ctx: late, kind: "timeout", patient: true, after: 200 * ms},
 		{name: "a deadline, while the server cannot be reached", server: noRoute, ctx: late, kind: "timeout", after: 200 * ms, off: true},
 	}
 	for _, test := range tests {
@@ -188,7 +191,10 @@ func TestCallersThatLeave(t *testing.T) {
 			inFakeTime(t, func(t *testing.T) {
 				client := &fake{do: test.server}
 				store := redislimit.NewOn(client, nil)
-				for range 5 {
+				for i := range 5 {
+					if i > 0 {
+						time.Sleep(40 * ms) // they last long enough to take the server off
+					}
 					ctx, cancel := test.ctx(t.Context())
 					defer cancel()
 					if took, err := takeOne(ctx, store, "a"); took != 10*ms || kindOf(err) != test.kind {
@@ -196,7 +202,7 @@ func TestCallersThatLeave(t *testing.T) {
 					}
 				}
 				if test.patient {
-					fails(t, store, "a", 1, "")
+					fails(t, store, "b", 1, "")
 				}
 				time.Sleep(test.after)
 				client.serve(nil)
@@ -208,6 +214,21 @@ func TestCallersThatLeave(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A call that does something else first leaves its server nearly the whole budget, and nobody waits for the rest of it.
+func TestNearlyTheWholeBudget(t *testing.T) {
+	inFakeTime(t, func(t *testing.T) {
+		store := redislimit.NewOn(&fake{do: hang}, nil)
+		for range 5 {
+			ctx, cancel := context.WithTimeout(t.Context(), 95*time.Millisecond)
+			defer cancel()
+			if _, err := takeOne(ctx, store, "a"); kindOf(err) != redislimit.KindTimeout {
+				t.Fatal(err)
+			}
+		}
+		fails(t, store, "a", 1, redislimit.KindOutage)
+	})
 }
 
 // A server that answers, but always too late, stays off the path.
@@ -224,34 +245,54 @@ func TestServerThatIsAlwaysLate(t *testing.T) {
 	})
 }
 
+// A server that stalls for a moment, as to save its data, or that was started anew, fails all calls that are under way.
+func TestMomentOfFailuresIsNoOutage(t *testing.T) {
+	inFakeTime(t, func(t *testing.T) {
+		client := &fake{do: after(199 * time.Millisecond)}
+		store := redislimit.NewOn(client, nil)
+		var calls sync.WaitGroup
+		for range 1000 {
+			calls.Go(func() { fails(t, store, "a", 1, redislimit.KindTimeout) })
+		}
+		calls.Wait()
+		client.serve(failing("LOADING Redis is loading the dataset in memory"))
+		fails(t, store, "a", 1, redislimit.KindLoading)
+		time.Sleep(99 * time.Millisecond)
+		fails(t, store, "a", 1, redislimit.KindLoading)
+		time.Sleep(time.Millisecond)
+		fails(t, store, "a", 1, redislimit.KindLoading)
+		fails(t, store, "a", 1, redislimit.KindOutage)
+	})
+}
+
 // In a Cluster, one node that is gone is no reason not to ask the others.
 func TestEachServerOfAClusterIsWatchedByItself(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
-		client := &fake{do: func(ctx context.Context, key string) error {
-			if key == "rl:{a}:tb:1m" {
-				return hang(ctx, key)
-			}
-			return nil
-		}}
+		client := &fake{do: hangFor("rl:{a}:tb:1m")}
 		route := func(_ context.Context, key string) (string, error) { return "node of " + key, nil }
 		store := redislimit.NewOn(client, route)
+		var reloads atomic.Int64
+		store.OnReload(func() { reloads.Add(1) })
 		fails(t, store, "a", 5, redislimit.KindTimeout)
 		_, err := takeOne(t.Context(), store, "a")
 		if want := `redislimit: take "rl:{a}:tb:1m": node of rl:{a}:tb:1m is off the path of calls: no answer within 100ms`; err == nil || err.Error() != want {
 			t.Errorf("error %v: want %s", err, want)
 		}
 		fails(t, store, "b", 100, "")
+		if n := reloads.Load(); n != 5 {
+			t.Errorf("asked %d times where keys live now: want 5, after each failure", n)
+		}
 	})
 }
 
 // While nobody tells where keys live, calls do not wait for that either.
 func TestClusterThatCannotBeReached(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
-		asked := 0
-		nodes := errors.New("")
+		var asked atomic.Int64
+		var reachable atomic.Bool
 		route := func(ctx context.Context, key string) (string, error) {
-			asked++
-			if nodes != nil {
+			asked.Add(1)
+			if !reachable.Load() {
 				return "", hang(ctx, key)
 			}
 			return "node", nil
@@ -260,43 +301,14 @@ func TestClusterThatCannotBeReached(t *testing.T) {
 		store := redislimit.NewOn(client, route)
 		fails(t, store, "a", 5, redislimit.KindTimeout)
 		fails(t, store, "a", 100, redislimit.KindOutage)
-		if asked != 5 || client.count() != 0 {
-			t.Errorf("asked %d times where the key lives", asked)
+		if n := asked.Swap(0); n != 5 || client.count() != 0 {
+			t.Errorf("asked %d times where the key lives: want 5", n)
 		}
-		nodes = nil
+		reachable.Store(true)
 		time.Sleep(time.Second)
 		fails(t, store, "a", 100, "")
-	})
-}
-
-// Transitions are told once, in order, and a report may call the Store.
-func TestOutagesAreReported(t *testing.T) {
-	inFakeTime(t, func(t *testing.T) {
-		var store *redislimit.Store
-		var told []string
-		client := &fake{do: hang}
-		store = redislimit.NewOn(client, nil, redislimit.OnOutage(func(o redislimit.Outage) {
-			_, err := takeOne(t.Context(), store, "of the report")
-			told = append(told, fmt.Sprintf("%s %v %v; %q", o.Server, o.Down, o.Err, kindOf(err)))
-		}))
-		for range 2 {
-			var wg sync.WaitGroup
-			for range 100 {
-				wg.Go(func() { _, _ = takeOne(t.Context(), store, "a") })
-			}
-			wg.Wait()
-			for range 3 { // tries, in vain
-				time.Sleep(2 * time.Second)
-				fails(t, store, "a", 1, redislimit.KindTimeout)
-			}
-			client.serve(nil)
-			time.Sleep(2 * time.Second)
-			fails(t, store, "a", 100, "")
-			client.serve(hang)
-		}
-		down, up := `redis true no answer within 100ms; "outage"`, `redis false <nil>; ""`
-		if want := []string{down, up, down, up}; !slices.Equal(told, want) {
-			t.Errorf("told %q: want %q", told, want)
+		if n := asked.Load(); n != 101 { // once in a flight, until it is known that others answer at once
+			t.Errorf("asked %d times where the key lives: want 101", n)
 		}
 	})
 }

@@ -71,22 +71,36 @@ for _, key in ipairs(server.call('KEYS', '*')) do
 end
 return 'OK'`
 
+// handClock is a clock that a test moves, from the epoch on.
+type handClock struct{ passed atomic.Int64 }
+
+func (c *handClock) now() time.Time { return epoch.Add(time.Duration(c.passed.Load())) }
+
+// text returns the time as ownClock reads it.
+func (c *handClock) text() string {
+	now := c.now()
+	return fmt.Sprintf("%d %d", now.Unix(), now.Nanosecond()/1000)
+}
+
 // clocked returns a Store on a server, or a Cluster, that is the test's and is emptied, with a clock that advance moves.
 func clocked(t *testing.T, client redis.UniversalClient) (store *redislimit.Store, advance func(time.Duration)) {
 	t.Helper()
-	eachServer(t, client, func(ctx context.Context, server *redis.Client) error { return server.FlushAll(ctx).Err() })
-	var passed atomic.Int64 // since the epoch
-	now := func() string {
-		now := epoch.Add(time.Duration(passed.Load()))
-		return fmt.Sprintf("%d %d", now.Unix(), now.Nanosecond()/1000)
-	}
-	return redislimit.NewWithPrelude(client, ownClock).WithLastArgument(now), func(d time.Duration) {
+	clock := &handClock{}
+	return clockedBy(t, clock, client, client)
+}
+
+// clockedBy is clocked by a clock of the test's, for a Store with options. Where the Store's client may not do all that it
+// takes, another one does.
+func clockedBy(t *testing.T, clock *handClock, client, all redis.UniversalClient, opts ...redislimit.Option) (store *redislimit.Store, advance func(time.Duration)) {
+	t.Helper()
+	eachServer(t, all, func(ctx context.Context, server *redis.Client) error { return server.FlushAll(ctx).Err() })
+	return redislimit.NewWithPrelude(client, ownClock, opts...).WithLastArgument(clock.text), func(d time.Duration) {
 		if d < 0 { // a key that has expired by now does not come back
-			eachServer(t, client, func(ctx context.Context, server *redis.Client) error {
-				return server.Eval(ctx, expire, nil, now()).Err()
+			eachServer(t, all, func(ctx context.Context, server *redis.Client) error {
+				return server.Eval(ctx, expire, nil, clock.text()).Err()
 			})
 		}
-		passed.Add(int64(d))
+		clock.passed.Add(int64(d))
 	}
 }
 
@@ -98,6 +112,8 @@ func eachServer(t *testing.T, client redis.UniversalClient, do func(context.Cont
 	switch client := client.(type) {
 	case *redis.ClusterClient:
 		err = client.ForEachMaster(ctx, do)
+	case *redis.Ring:
+		err = client.ForEachShard(ctx, do)
 	case *redis.Client:
 		err = do(ctx, client)
 	}
@@ -143,7 +159,7 @@ type watched struct {
 	server *mini
 }
 
-// R05, R06, R08, R09: slack is what a key may live longer than its bucket needs, and must live longer at least by a
+// R05, R06, R08, R09, S09: slack is what a key may live longer than its bucket needs, and must live longer at least by a
 // millisecond, whatever call it was written by.
 const slack = 3 * time.Millisecond
 

@@ -3,7 +3,6 @@ package redislimit_test
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/internal/redistest"
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 	"github.com/ratelimitgen/ratelimitgen/runtime/ratelimittest"
+	"github.com/ratelimitgen/ratelimitgen/runtime/redislimit"
 )
 
 // TestCluster are the tests on real nodes, which take two seconds to start.
@@ -30,6 +30,7 @@ func TestCluster(t *testing.T) {
 	t.Run("script forgotten by one node", func(t *testing.T) { scriptForgottenByOneNode(t, connect(t)) })
 	t.Run("every algorithm on every node", func(t *testing.T) { everyAlgorithmOnEveryNode(t, connect(t)) })
 	t.Run("scripts go to masters", func(t *testing.T) { scriptsGoToMasters(t, options) })
+	t.Run("check", func(t *testing.T) { checkOfCluster(t, options) })
 }
 
 func clusterClient(t *testing.T, options *redis.ClusterOptions) *redis.ClusterClient {
@@ -60,32 +61,7 @@ func everyAlgorithmOnEveryNode(t *testing.T, client *redis.ClusterClient) {
 	const keys = 100
 	store, _ := clocked(t, client)
 	for i := range keys {
-		key := fmt.Sprint(i)
-		charges := slices.Concat(tb(key, 2), fw(key, 2), sl(key, 2), sw(key, 2), lb(key, 2), cc(key, 2, "holder"))
-		results := make([]ratelimit.Result, len(charges))
-		for _, step := range []struct {
-			do        string
-			call      func() error
-			remaining int64 // afterwards
-		}{
-			{"take", func() error { return store.Take(t.Context(), charges, results) }, 3},
-			{"refund", func() error { return store.Refund(t.Context(), charges) }, 5},
-			{"take", func() error { return store.Take(t.Context(), charges, results) }, 3},
-			{"renew", func() error { return store.Renew(t.Context(), charges[5:], make([]bool, 1)) }, 3},
-			{"reset", func() error { return store.Reset(t.Context(), charges) }, 5},
-		} {
-			if err := step.call(); err != nil {
-				t.Fatalf("%s of key %s: %v", step.do, key, err)
-			}
-			if err := store.Peek(t.Context(), charges, results); err != nil {
-				t.Fatalf("peek of key %s: %v", key, err)
-			}
-			for j, r := range results {
-				if r.Remaining != step.remaining {
-					t.Errorf("%v of key %s after %s: %d remain: want %d", charges[j].Limit.Algorithm, key, step.do, r.Remaining, step.remaining)
-				}
-			}
-		}
+		everyAlgorithmOf(t, store, fmt.Sprint(i))
 	}
 }
 
@@ -181,6 +157,8 @@ func TestMasterEnds(t *testing.T) {
 	if err := store.Take(t.Context(), charges, results); err == nil || !strings.Contains(err.Error(), keyOf(charges[1])) {
 		t.Errorf("error %v: want one that names %s", err, keyOf(charges[1]))
 	}
+	checkError(t, redislimit.New(client).Check(t.Context()), redislimit.KindConnection,
+		fmt.Sprintf(`redislimit: check "rl:*": %[1]s: dial tcp %[1]s: connect: connection refused`, lost))
 	if r := take(t, store, tb(onOther[0], 0)); r.Remaining != 4 {
 		t.Errorf("of the other key %d remain: want 4", r.Remaining)
 	}

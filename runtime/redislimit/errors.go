@@ -13,8 +13,8 @@ import (
 // Error says that Redis could not do what a method of a [Store] asked of it. It is never a refusal. It wraps what the
 // client or the server said; a call for several keys of a Cluster or Ring may return several, joined.
 type Error struct {
-	Method string   // what was to be done: take, peek, refund, renew, reset, or undo, which is a take's second half
-	Keys   []string // the keys in Redis
+	Method string   // what was to be done: take, peek, refund, renew, reset, check, or undo, which is a take's second half
+	Keys   []string // the keys in Redis; of a check their pattern
 	Kind   Kind
 	Err    error // the cause
 }
@@ -64,7 +64,7 @@ const (
 	KindForbidden Kind = "forbidden"
 	// KindForeign is a value under the key that is not the Store's: of another type, or one that the scripts cannot read.
 	KindForeign Kind = "foreign"
-	// KindClock is a server that does not tell its scripts the time.
+	// KindClock is a server that does not tell its scripts the time, or a process whose clock cannot be right.
 	KindClock Kind = "clock"
 	// KindReply is a reply that is none of the scripts'.
 	KindReply Kind = "reply"
@@ -108,9 +108,10 @@ var textsOfReplies = []struct {
 	kind Kind
 }{
 	{"ratelimit: unreadable state", KindForeign},
-	{"ratelimit: the server does not know the time", KindClock},
+	{"does not know the time", KindClock},
 	{"The user executing the script can't", KindForbidden}, // Redis 7.0
 	{"ACL failure in script", KindForbidden},               // Redis 7.2 on
+	{"unauthenticated", KindForbidden},                     // to whatever is long
 	{"max number of clients", KindConnection},              // is said to a connection that is then closed
 }
 

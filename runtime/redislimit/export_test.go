@@ -14,9 +14,9 @@ func NewPatient(client redis.UniversalClient, opts ...Option) *Store {
 	return New(client, append([]Option{Timeout(10 * time.Second)}, opts...)...)
 }
 
-// NewWithPrelude returns a patient a Store whose scripts begin with a text of the test's.
-func NewWithPrelude(client redis.UniversalClient, prelude string) *Store {
-	s := NewPatient(client)
+// NewWithPrelude returns a patient Store whose scripts begin with a text of the test's.
+func NewWithPrelude(client redis.UniversalClient, prelude string, opts ...Option) *Store {
+	s := NewPatient(client, opts...)
 	s.scripts = &scripts{
 		take:   newScript(prelude + lua.Take),
 		peek:   newScript(prelude + lua.Peek),
@@ -24,6 +24,11 @@ func NewWithPrelude(client redis.UniversalClient, prelude string) *Store {
 		renew:  newScript(prelude + lua.Renew),
 	}
 	return s
+}
+
+// ClientTimeOf is [ClientTime] with another clock than the process's.
+func ClientTimeOf(now func() time.Time) Option {
+	return optionFunc(func(s *Store) { s.now = now })
 }
 
 // Client is what a Store needs of a client.
@@ -35,6 +40,9 @@ func NewOn(client Client, route func(ctx context.Context, key string) (string, e
 	s.sender.client, s.sender.route = client, route
 	return s
 }
+
+// OnReload has the Store call something of the test's to learn anew where keys live.
+func (s *Store) OnReload(reload func()) { s.sender.reload = reload }
 
 // TryAgainMost is how long a script is sent again whose keys are on the move.
 const TryAgainMost = tryAgainMost

@@ -70,6 +70,16 @@ func hang(context.Context, string) error {
 	return os.ErrDeadlineExceeded
 }
 
+// hangFor is a server that hangs for one key only.
+func hangFor(one string) func(context.Context, string) error {
+	return func(ctx context.Context, key string) error {
+		if key == one {
+			return hang(ctx, key)
+		}
+		return nil
+	}
+}
+
 // noRoute is a server that cannot be connected to, at the other end of a client that goes on trying.
 func noRoute(ctx context.Context, _ string) error {
 	<-ctx.Done()
@@ -108,6 +118,9 @@ func kindOf(err error) redislimit.Kind {
 func fails(t *testing.T, store *redislimit.Store, key string, n int, want redislimit.Kind) {
 	t.Helper()
 	for i := range n {
+		if i > 0 && want != "" && want != redislimit.KindOutage {
+			time.Sleep(50 * time.Millisecond) // five failures last long enough to take the server off
+		}
 		if _, err := takeOne(t.Context(), store, key); kindOf(err) != want {
 			t.Fatalf("call %d: %v: want kind %q", i, err, want)
 		}

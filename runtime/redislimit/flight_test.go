@@ -139,11 +139,28 @@ func TestLateAnswerIsForgotten(t *testing.T) {
 	})
 }
 
+// S15: when the time is up nothing more is sent.
+func TestNothingIsSentWhenTheTimeIsUp(t *testing.T) {
+	inFakeTime(t, func(t *testing.T) {
+		client := &fake{do: hang}
+		err := redislimit.NewOn(client, nil).Reset(t.Context(), append(tb("a", 1), append(fw("a", 1), lb("a", 1)...)...))
+		const want = `redislimit: reset "rl:{a}:tb:1m": no answer within 100ms
+redislimit: reset "rl:{a}:fw:1m": no answer within 100ms
+redislimit: reset "rl:{a}:lb:1m": no answer within 100ms`
+		time.Sleep(time.Millisecond) // nor is anything about to be
+		if n := client.count(); n != 1 || err == nil || err.Error() != want {
+			t.Errorf("%d commands were sent, error %v: want 1, %s", n, err, want)
+		}
+	})
+}
+
 // A panic in a hook of the client is the caller's to recover, as it would be without the flight.
 func TestPanicOfAHook(t *testing.T) {
-	store := redislimit.NewOn(&fake{do: func(context.Context, string) error { panic("of a hook") }}, nil)
-	for range 10 { // it is no failure of the server
-		func() {
+	inFakeTime(t, func(t *testing.T) {
+		client := &fake{}
+		store := redislimit.NewOn(client, nil)
+		panics := func() {
+			client.serve(func(context.Context, string) error { panic("of a hook") })
 			defer func() {
 				if r := recover(); r != "of a hook" {
 					t.Errorf("recovered %v", r)
@@ -151,8 +168,17 @@ func TestPanicOfAHook(t *testing.T) {
 			}()
 			_, err := takeOne(t.Context(), store, "a")
 			t.Errorf("error %v: want a panic", err)
-		}()
-	}
+		}
+		for range 10 { // it is no failure of the server
+			panics()
+		}
+		client.serve(hang)
+		fails(t, store, "a", 5, redislimit.KindTimeout)
+		time.Sleep(time.Second)
+		panics() // and no answer of it either, of a call that tries whether it is back
+		client.serve(nil)
+		fails(t, store, "a", 1, "")
+	})
 }
 
 // A script whose keys are moved to another server is sent again until they are there: the server has not run it.

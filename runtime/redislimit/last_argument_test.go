@@ -24,7 +24,12 @@ func (l lastArgument) Process(ctx context.Context, cmd redis.Cmder) error {
 	if !ok {
 		return l.processor.Process(ctx, cmd)
 	}
-	longer := charging{redis.NewCmd(ctx, append(slices.Clip(cmd.Args()), l.argument())...)}
+	args := slices.Clip(cmd.Args())
+	looksAt := fixedArgs + (1+chargeArgs)*args[2].(int) + furtherArgs
+	for len(args) < looksAt {
+		args = append(args, "")
+	}
+	longer := charging{redis.NewCmd(ctx, append(args, l.argument())...)}
 	longer.SetFirstKeyPos(fixedArgs)
 	err := l.processor.Process(ctx, longer)
 	script.SetVal(longer.Val())

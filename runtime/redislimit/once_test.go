@@ -1,11 +1,8 @@
 package redislimit_test
 
 import (
-	"bytes"
 	"context"
-	"net"
-	"sync"
-	"sync/atomic"
+	"fmt"
 	"testing"
 	"time"
 
@@ -16,94 +13,14 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/runtime/redislimit"
 )
 
-// lossy is a proxy in front of a server that loses replies: it lets the server execute a command, and then breaks the
-// connection instead of passing the reply on.
-type lossy struct {
-	server   string
-	listener net.Listener
-	conns    sync.WaitGroup
-
-	losing   atomic.Pointer[string] // the name of the commands whose replies are lost
-	executed atomic.Int64           // how many replies were lost
-}
-
-func newLossy(t *testing.T, server string) *lossy {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &lossy{server: server, listener: listener}
-	p.lose("")
-	p.conns.Go(p.accept)
-	t.Cleanup(func() {
-		_ = listener.Close()
-		p.conns.Wait()
-	})
-	return p
-}
-
-// lose makes the proxy lose the replies to commands of that name from now on; "" is none.
-func (p *lossy) lose(command string) { p.losing.Store(&command) }
-
-func (p *lossy) accept() {
-	for {
-		client, err := p.listener.Accept()
-		if err != nil {
-			return
-		}
-		server, err := net.Dial("tcp", p.server)
-		if err != nil {
-			_ = client.Close()
-			return
-		}
-		p.conns.Go(func() { p.serve(client, server) })
-	}
-}
-
-func (p *lossy) serve(client, server net.Conn) {
-	var lost atomic.Bool // whether the reply that is awaited will be lost
-	p.conns.Go(func() {
-		defer func() { _ = server.Close() }()
-		buffer := make([]byte, 1<<16) // holds any command of these tests, and the client waits for each reply
-		for {
-			n, err := client.Read(buffer)
-			if err != nil {
-				return
-			}
-			if name := *p.losing.Load(); name != "" && bytes.Contains(buffer[:n], []byte("\r\n"+name+"\r\n")) {
-				lost.Store(true)
-			}
-			if _, err := server.Write(buffer[:n]); err != nil {
-				return
-			}
-		}
-	})
-	defer func() { _ = client.Close() }()
-	buffer := make([]byte, 1<<16)
-	for {
-		n, err := server.Read(buffer)
-		if err != nil {
-			return
-		}
-		if lost.Load() && !bytes.HasPrefix(buffer[:n], []byte("-NOSCRIPT")) {
-			p.executed.Add(1)
-			return
-		}
-		if _, err := client.Write(buffer[:n]); err != nil {
-			return
-		}
-	}
-}
-
 // A call whose reply is lost is an error and is charged once. By default go-redis sends it four times.
 func TestLostReplyIsChargedOnce(t *testing.T) {
 	direct := redistest.Client(t)
-	proxy := newLossy(t, direct.Options().Addr)
-	client := redis.NewClient(&redis.Options{Addr: proxy.listener.Addr().String()})
+	proxy := redistest.NewProxy(t, direct.Options().Addr)
+	client := redis.NewClient(&redis.Options{Addr: proxy.Addr()})
 	defer func() { _ = client.Close() }()
 
-	proxy.lose("incr")
+	proxy.Lose("incr")
 	if err := client.Incr(t.Context(), "counter").Err(); err == nil {
 		t.Fatal("the proxy loses nothing")
 	}
@@ -132,7 +49,7 @@ func TestLostReplyIsChargedOnce(t *testing.T) {
 	}
 	for i, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			proxy.lose("")
+			proxy.Forward()
 			store, directly := redislimit.NewPatient(client), redislimit.New(direct)
 			c := ratelimit.Charge{Key: []byte{'a' + byte(i)}, Name: "long", Limit: limit, Cost: 10}
 			take(t, directly, []ratelimit.Charge{c})
@@ -145,12 +62,12 @@ func TestLostReplyIsChargedOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 
-			before := proxy.executed.Load()
-			proxy.lose(test.lost)
+			before := proxy.Lost()
+			proxy.Lose(test.lost)
 			if err := test.call(t.Context(), store, []ratelimit.Charge{c}); err == nil {
 				t.Error("the lost reply is no error")
 			}
-			if n := proxy.executed.Load() - before; n != 1 {
+			if n := proxy.Lost() - before; n != 1 {
 				t.Errorf("the command was executed %d times: want once", n)
 			}
 			results := make([]ratelimit.Result, 1)
@@ -161,5 +78,41 @@ func TestLostReplyIsChargedOnce(t *testing.T) {
 				t.Errorf("%d remain: want %d", results[0].Remaining, test.left)
 			}
 		})
+	}
+}
+
+// A reply that is lost charges once, with each algorithm, again and again.
+func TestThousandLostReplies(t *testing.T) {
+	lost := 1000
+	if testing.Short() {
+		lost = 50
+	}
+	proxy := redistest.NewProxy(t, redistest.Start(t).Addr())
+	client := redis.NewClient(&redis.Options{Addr: proxy.Addr()})
+	defer func() { _ = client.Close() }()
+	store, results := redislimit.NewPatient(client), make([]ratelimit.Result, 1)
+	for _, limit := range ofEach(2000, 366*24*time.Hour) { // a unit comes back after four hours at the earliest
+		c := ratelimit.Charge{Key: []byte("a"), Name: "366d", Limit: limit, Cost: 1, Holder: "first"}
+		take(t, store, []ratelimit.Charge{c})
+		before := proxy.Lost()
+		for i := range lost {
+			if limit.Algorithm == ratelimit.Concurrency {
+				c.Holder = fmt.Sprint(i)
+			}
+			proxy.Lose("evalsha")
+			if err := store.Take(t.Context(), []ratelimit.Charge{c}, results); kindOf(err) != redislimit.KindConnection {
+				t.Fatalf("%v: call %d: error %v: want a connection that broke", limit.Algorithm, i, err)
+			}
+			proxy.Forward()
+			if err := store.Peek(t.Context(), []ratelimit.Charge{c}, results); err != nil {
+				t.Fatal(err)
+			}
+			if want := limit.Count - int64(i) - 2; results[0].Remaining != want {
+				t.Fatalf("%v: after %d lost replies %d remain: want %d", limit.Algorithm, i+1, results[0].Remaining, want)
+			}
+		}
+		if n := proxy.Lost() - before; n != int64(lost) {
+			t.Errorf("%v: %d replies were lost: want %d", limit.Algorithm, n, lost)
+		}
 	}
 }

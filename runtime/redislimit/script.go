@@ -37,8 +37,9 @@ var standard = &scripts{
 }
 
 const (
-	fixedArgs  = 3 // the command, the script, the number of keys
-	chargeArgs = 7 // see lua/bucket.lua
+	fixedArgs   = 3 // the command, the script, the number of keys
+	chargeArgs  = 7 // see lua/bucket.lua
+	furtherArgs = 2 // refusedElsewhere and the time, see there
 )
 
 // refusedElsewhere makes take look at the charges as those of a call that another limit refuses.
@@ -46,7 +47,7 @@ const refusedElsewhere = "refused"
 
 // run runs a script on the charges, with further arguments after theirs, and returns its reply.
 func (s *Store) run(ctx context.Context, sc *script, charges []ratelimit.Charge, further ...any) (any, error) {
-	args := make([]any, 0, fixedArgs+len(charges)*(1+chargeArgs)+len(further))
+	args := make([]any, 0, fixedArgs+len(charges)*(1+chargeArgs)+furtherArgs)
 	args = append(args, "evalsha", sc.digest, len(charges))
 	for i := range charges {
 		args = append(args, s.key(&charges[i]))
@@ -56,7 +57,7 @@ func (s *Store) run(ctx context.Context, sc *script, charges []ratelimit.Charge,
 		l := &c.Limit
 		args = append(args, code(l.Algorithm), l.Count, l.Period.Microseconds(), l.Capacity(), int(l.Refill), c.Cost, extra(c))
 	}
-	args = append(args, further...)
+	args = s.withTime(append(args, further...), len(further))
 
 	return s.sender.send(ctx, s.key(&charges[0]), func(ctx context.Context) (any, error) {
 		return s.sender.eval(ctx, sc, args)

@@ -49,6 +49,7 @@ type Store struct {
 	sender  *sender
 	prefix  string
 	scripts *scripts
+	now     func() time.Time // what the scripts go by; nil is the server's clock
 	local   *memlimit.Store
 }
 

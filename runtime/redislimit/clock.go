@@ -1,0 +1,28 @@
+package redislimit
+
+import "time"
+
+// ClientTime has the scripts go by the clocks of the processes that call, for servers that do not let scripts ask for
+// the time, or do not know it. Each call then comes with the time at which it begins. By default it is the server's
+// clock, and those of the processes do not matter.
+//
+// All that share buckets should use it, or none, and their clocks should agree. Where they differ by d at most, a limit
+// admits in any span of time what it would in one that is longer by d, and a call may be refused for longer than it
+// should be by d, or be told to come back too soon by as much. So it is after the clock of a process was set back by d.
+// Except for a [ratelimit.LeakyBucket], no call is refused for longer than its bucket takes to be as new. Leases of
+// [ratelimit.Concurrency] are safe as long as d is less than a third of one.
+func ClientTime() Option {
+	return optionFunc(func(s *Store) { s.now = time.Now })
+}
+
+// withTime appends to the arguments of a script, of which there are so many after those of the charges, the time that it
+// goes by.
+func (s *Store) withTime(args []any, further int) []any {
+	if s.now == nil {
+		return args
+	}
+	if further == 0 {
+		args = append(args, "") // in the place of refusedElsewhere
+	}
+	return append(args, s.now().UnixMicro())
+}

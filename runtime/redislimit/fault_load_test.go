@@ -1,0 +1,197 @@
+package redislimit_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+	"github.com/ratelimitgen/ratelimitgen/runtime/redislimit"
+)
+
+// What docs/reliability.md promises about time.
+const (
+	budget = 100 * time.Millisecond // the default of [redislimit.Timeout]
+	margin = 20 * time.Millisecond  // how much longer than its budget a decision takes at the 99th percentile
+	back   = 2 * time.Second        // how soon after its return a server decides again
+)
+
+const (
+	loadCallers = 64
+	loadPause   = 10 * time.Millisecond // of each caller after each call: services do something else, too
+	// attemptsAtTime is how often a measurement may be repeated: a busy machine makes anything late.
+	attemptsAtTime = 5
+)
+
+// intime measures until nothing is late, five times at most. In a short test, which is one under the race detector,
+// anything may be late.
+func intime(t *testing.T, measure func() error) {
+	t.Helper()
+	for attempt := 1; ; attempt++ {
+		err := measure()
+		switch {
+		case err == nil || t.Failed() || testing.Short():
+			return
+		case attempt == attemptsAtTime:
+			t.Fatal(err)
+		}
+		t.Logf("attempt %d: %v", attempt, err)
+	}
+}
+
+// called is a call and what came of it.
+type called struct {
+	n    int // which call it was, from 0 on
+	at   time.Time
+	took time.Duration
+	err  error
+}
+
+// load is many callers at the same time, that call again and again.
+type load struct {
+	ending  chan struct{}
+	callers sync.WaitGroup
+
+	mu    sync.Mutex
+	made  int
+	calls []called
+}
+
+// underLoad starts callers of something. They must be ended.
+func underLoad(call func(n int) error) *load {
+	l := &load{ending: make(chan struct{})}
+	for range loadCallers {
+		l.callers.Go(func() {
+			pause := time.NewTicker(loadPause)
+			defer pause.Stop()
+			for {
+				l.call(call)
+				select {
+				case <-pause.C:
+				case <-l.ending:
+					return
+				}
+			}
+		})
+	}
+	return l
+}
+
+func (l *load) call(call func(n int) error) {
+	l.mu.Lock()
+	c := called{n: l.made}
+	l.made++
+	l.mu.Unlock()
+	c.at = time.Now()
+	c.err = call(c.n)
+	c.took = time.Since(c.at)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls = append(l.calls, c)
+}
+
+// end stops the callers and returns what they made.
+func (l *load) end() []called {
+	close(l.ending)
+	l.callers.Wait()
+	return l.calls
+}
+
+// answered waits until n calls that began after some time were answered, and returns how long after it the nth was.
+func (l *load) answered(t *testing.T, after time.Time, n int) (passed time.Duration) {
+	t.Helper()
+	eventually(t, func() error {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		found := 0
+		for i := range l.calls {
+			if c := &l.calls[i]; c.err == nil && c.at.After(after) {
+				if found++; found == n {
+					passed = c.at.Add(c.took).Sub(after)
+					return nil
+				}
+			}
+		}
+		return fmt.Errorf("%d calls were answered: want %d", found, n)
+	})
+	return passed
+}
+
+// between returns the calls that began in a span of time.
+func between(calls []called, from, to time.Time) []called {
+	var some []called
+	for _, c := range calls {
+		if !c.at.Before(from) && c.at.Before(to) {
+			some = append(some, c)
+		}
+	}
+	return some
+}
+
+// percentile returns what p of a hundred calls took at most.
+func percentile(calls []called, p int) time.Duration {
+	if len(calls) == 0 {
+		return 0
+	}
+	took := make([]time.Duration, len(calls))
+	for i, c := range calls {
+		took[i] = c.took
+	}
+	slices.Sort(took)
+	return took[(len(took)*p+99)/100-1]
+}
+
+// asked returns the calls for which a server was asked, and the others, which found it off the path.
+func asked(calls []called) (asked, not []called) {
+	for _, c := range calls {
+		if kindOf(c.err) == redislimit.KindOutage {
+			not = append(not, c)
+		} else {
+			asked = append(asked, c)
+		}
+	}
+	return asked, not
+}
+
+// onlyKinds checks that calls were answered, or failed by errors of these kinds, which are no refusals. It returns how
+// many there were of each.
+func onlyKinds(t *testing.T, calls []called, kinds ...redislimit.Kind) map[redislimit.Kind]int {
+	t.Helper()
+	counts := map[redislimit.Kind]int{}
+	for _, c := range calls {
+		if c.err == nil {
+			continue
+		}
+		kind := kindOf(c.err)
+		if counts[kind]++; counts[kind] == 1 && !slices.Contains(kinds, kind) {
+			t.Errorf("an error of kind %q: %v: want one of %q", kind, c.err, kinds)
+		}
+		if errors.Is(c.err, ratelimit.ErrLimited) {
+			t.Errorf("a failure is told as a refusal: %v", c.err)
+		}
+	}
+	return counts
+}
+
+// transitions keeps what a Store tells of outages.
+type transitions struct {
+	mu    sync.Mutex
+	times []time.Time
+	down  []bool
+}
+
+func (tr *transitions) note(o redislimit.Outage) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	tr.times, tr.down = append(tr.times, time.Now()), append(tr.down, o.Down)
+}
+
+// told returns whether the server went down, up, and so on.
+func (tr *transitions) told() []bool {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	return slices.Clone(tr.down)
+}

@@ -1,0 +1,211 @@
+package redislimit_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"go.uber.org/goleak"
+
+	"github.com/ratelimitgen/ratelimitgen/internal/redistest"
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+	"github.com/ratelimitgen/ratelimitgen/runtime/redislimit"
+)
+
+// outage is for how long a server is away in these tests: for several probes. RATELIMIT_OUTAGE=1m makes it a minute.
+var outage = func() time.Duration {
+	d, err := time.ParseDuration(cmp.Or(os.Getenv("RATELIMIT_OUTAGE"), "1200ms"))
+	if err != nil {
+		panic(err)
+	}
+	return d
+}()
+
+// longOutage is longer than go-redis waits for a reply by default, and keeps connections that are half open.
+const longOutage = 5200 * time.Millisecond
+
+// site is a server, and a network on the way to it.
+type site struct {
+	server  *redistest.Instance
+	network *redistest.Proxy
+	direct  *redis.Client // past the network
+}
+
+// harm is what befalls a site.
+type harm struct {
+	name  string
+	begin func(context.Context, site) error
+	end   func(context.Context, site) error // nil if it ends by itself
+	kinds []redislimit.Kind                 // of errors meanwhile, beside KindOutage
+	// lasts is for how long it does at least, and change makes the client another one than by default.
+	lasts  time.Duration
+	change func(*redis.Options)
+}
+
+var harms = []harm{
+	{
+		name:  "frozen",
+		begin: func(_ context.Context, s site) error { s.server.Freeze(); return nil },
+		end:   func(_ context.Context, s site) error { s.server.Thaw(); return nil },
+		kinds: []redislimit.Kind{redislimit.KindTimeout},
+	},
+	{
+		name:  "killed, and started again empty",
+		begin: func(_ context.Context, s site) error { s.server.Kill(); return nil },
+		end:   func(_ context.Context, s site) error { s.server.Restart(); return nil },
+		kinds: []redislimit.Kind{redislimit.KindConnection, redislimit.KindTimeout}, // go-redis dials five times, with pauses
+	},
+	{
+		name:  "paused by CLIENT PAUSE",
+		begin: func(ctx context.Context, s site) error { return s.direct.ClientPause(ctx, outage).Err() },
+		kinds: []redislimit.Kind{redislimit.KindTimeout},
+	},
+	{
+		name: "busy with a script",
+		begin: func(ctx context.Context, s site) error {
+			if err := s.direct.ConfigSet(ctx, "lua-time-limit", "50").Err(); err != nil {
+				return err
+			}
+			go s.direct.Eval(ctx, "while true do end", nil)
+			return nil
+		},
+		end:   func(ctx context.Context, s site) error { return s.direct.ScriptKill(ctx).Err() },
+		kinds: []redislimit.Kind{redislimit.KindTimeout, redislimit.KindBusy},
+	},
+	{
+		name:  "a replica for a while",
+		begin: func(ctx context.Context, s site) error { return s.direct.ReplicaOf(ctx, "127.0.0.1", "1").Err() },
+		end:   func(ctx context.Context, s site) error { return s.direct.ReplicaOf(ctx, "NO", "ONE").Err() },
+		kinds: []redislimit.Kind{redislimit.KindTimeout, redislimit.KindReadOnly},
+	},
+	{
+		name:  "out of memory",
+		begin: func(ctx context.Context, s site) error { return s.direct.ConfigSet(ctx, "maxmemory", "1").Err() },
+		end:   func(ctx context.Context, s site) error { return s.direct.ConfigSet(ctx, "maxmemory", "0").Err() },
+		kinds: []redislimit.Kind{redislimit.KindTimeout, redislimit.KindMemory},
+	},
+	{
+		name:  "200 ms away",
+		begin: func(_ context.Context, s site) error { s.network.Delay(200 * time.Millisecond); return nil },
+		end:   func(_ context.Context, s site) error { s.network.Forward(); return nil },
+		kinds: []redislimit.Kind{redislimit.KindTimeout},
+	},
+	{
+		name:  "behind connections that are half open",
+		begin: func(_ context.Context, s site) error { s.network.Silence(); return nil },
+		end:   func(_ context.Context, s site) error { s.network.Forward(); return nil },
+		kinds: []redislimit.Kind{redislimit.KindTimeout},
+		lasts: longOutage,
+	},
+	{
+		name:   "behind connections that are half open, of a client that goes by deadlines",
+		begin:  func(_ context.Context, s site) error { s.network.Silence(); return nil },
+		end:    func(_ context.Context, s site) error { s.network.Forward(); return nil },
+		kinds:  []redislimit.Kind{redislimit.KindTimeout},
+		change: func(o *redis.Options) { o.ContextTimeoutEnabled = true },
+	},
+	{
+		name:  "behind connections that break",
+		begin: func(_ context.Context, s site) error { s.network.Break(); return nil },
+		end:   func(_ context.Context, s site) error { s.network.Forward(); return nil },
+		kinds: []redislimit.Kind{redislimit.KindConnection, redislimit.KindTimeout},
+	},
+}
+
+// S04, S16: whatever befalls the server, a decision keeps to its budget, on go-redis's defaults: it is taken off the path after a few
+// failures, and decides again soon after it is back. Each call is charged once at most. One line tells that it is gone, and
+// one that it is back.
+func TestServerIsAway(t *testing.T) {
+	for _, h := range harms {
+		if testing.Short() && h.lasts > 0 {
+			continue
+		}
+		t.Run(h.name, func(t *testing.T) {
+			intime(t, func() error { return isAway(t, h) })
+		})
+	}
+}
+
+// isAway harms a site, and returns an error if anything was late.
+func isAway(t *testing.T, h harm) error {
+	t.Helper()
+	s := site{server: redistest.Start(t)}
+	s.network = redistest.NewProxy(t, s.server.Addr())
+	s.direct = redis.NewClient(s.server.Options())
+	options := &redis.Options{Addr: s.network.Addr()}
+	if h.change != nil {
+		h.change(options)
+	}
+	client := redis.NewClient(options)
+	defer func() { _, _ = client.Close(), s.direct.Close() }()
+	var outages transitions
+	store := redislimit.New(client, redislimit.OnOutage(outages.note))
+	before := goleak.IgnoreCurrent()
+
+	callers := underLoad(func(n int) error {
+		return store.Take(t.Context(), fw(fmt.Sprint(n), 1), make([]ratelimit.Result, 1))
+	})
+	callers.answered(t, time.Now(), 10*loadCallers)
+	began := time.Now()
+	if err := h.begin(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(max(h.lasts, outage))
+	if h.end != nil {
+		if err := h.end(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ended := time.Now()
+	returned := callers.answered(t, ended, 1)
+	eventually(t, func() error {
+		if told := outages.told(); len(told) < 2 {
+			return fmt.Errorf("told %v of the server: want that it is down, and back", told)
+		}
+		return nil
+	})
+	callers.answered(t, time.Now(), 10*loadCallers)
+	calls := callers.end()
+
+	kinds := onlyKinds(t, calls, append(h.kinds, redislimit.KindOutage)...)
+	asked, not := asked(between(calls, began, ended))
+	t.Logf("errors %v; asked %d: p99 %v, most %v; not asked %d: p50 %v, p99 %v; decides %v after its return",
+		kinds, len(asked), percentile(asked, 99), percentile(asked, 100), len(not), percentile(not, 50), percentile(not, 99), returned)
+	chargedOnce(t, redislimit.NewPatient(s.direct), asked)
+	eventually(t, func() error { // go-redis waits 5 s for a reply
+		return goleak.Find(before,
+			goleak.IgnoreAnyFunction("github.com/ratelimitgen/ratelimitgen/internal/redistest.(*pair).copy"),        // of each connection
+			goleak.IgnoreAnyFunction("os/exec.(*Cmd).Start.func2"), goleak.IgnoreAnyFunction("os/exec.(*Cmd).Wait")) // of a server that was started again
+	})
+	told := outages.told()
+	switch p99, p50 := percentile(asked, 99), percentile(not, 50); {
+	case p99 > budget+margin:
+		return fmt.Errorf("of the calls for which the server was asked, p99 took %v: want %v at most", p99, budget+margin)
+	case len(not) == 0 || p50 > time.Millisecond:
+		return fmt.Errorf("%d calls found the server off the path, which took p50 %v: want many, and 1ms at most", len(not), p50)
+	case returned > back:
+		return fmt.Errorf("the server decides again %v after its return: want %v at most", returned, back)
+	case !slices.Equal(told, []bool{true, false}):
+		return fmt.Errorf("told %v of the server: want that it was down, and back, once", told)
+	}
+	return nil
+}
+
+// chargedOnce checks that each of some calls, which have a bucket each, was charged once at most.
+func chargedOnce(t *testing.T, store *redislimit.Store, calls []called) {
+	t.Helper()
+	results := make([]ratelimit.Result, 1)
+	for _, c := range calls {
+		if err := store.Peek(t.Context(), fw(fmt.Sprint(c.n), 1), results); err != nil {
+			t.Fatal(err)
+		}
+		if results[0].Remaining < 4 {
+			t.Errorf("call %d, error %v: %d of 5 remain: want 4 at least", c.n, c.err, results[0].Remaining)
+		}
+	}
+}
