@@ -16,7 +16,11 @@ const (
 	exitUsage    = 2
 )
 
+// gcPercent has the process, which is soon over, collect garbage less often than one that stays.
+const gcPercent = 400
+
 func main() {
+	debug.SetGCPercent(gcPercent)
 	if isVetTool(os.Args[1:]) {
 		runVetTool()
 	}
