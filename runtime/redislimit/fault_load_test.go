@@ -15,7 +15,7 @@ import (
 // What docs/reliability.md promises about time.
 const (
 	budget = 100 * time.Millisecond // the default of [redislimit.Timeout]
-	margin = 20 * time.Millisecond  // how much longer than its budget a decision takes at the 99th percentile
+	margin = 20 * time.Millisecond  // how much longer than its budget a decision takes at the 99th percentile, on an idle machine
 	back   = 2 * time.Second        // how soon after its return a server decides again
 )
 
@@ -23,10 +23,10 @@ const (
 	loadCallers = 64
 	loadPause   = 10 * time.Millisecond // of each caller after each call: services do something else, too
 	// attemptsAtTime is how often a measurement may be repeated: a busy machine makes anything late.
-	attemptsAtTime = 5
+	attemptsAtTime = 3
 )
 
-// intime measures until nothing is late, five times at most. In a short test, which is one under the race detector,
+// intime measures until nothing is late, three times at most. In a short test, which is one under the race detector,
 // anything may be late.
 func intime(t *testing.T, measure func() error) {
 	t.Helper()
@@ -189,9 +189,10 @@ func (tr *transitions) note(o redislimit.Outage) {
 	tr.times, tr.down = append(tr.times, time.Now()), append(tr.down, o.Down)
 }
 
-// told returns whether the server went down, up, and so on.
-func (tr *transitions) told() []bool {
+// until returns whether the server went down, up, and so on until some time.
+func (tr *transitions) until(t time.Time) []bool {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
-	return slices.Clone(tr.down)
+	n, _ := slices.BinarySearchFunc(tr.times, t, time.Time.Compare)
+	return slices.Clone(tr.down[:n])
 }
