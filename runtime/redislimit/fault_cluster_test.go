@@ -6,6 +6,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -172,4 +173,54 @@ func TestLostReplyOfARedirectedCall(t *testing.T) {
 	if r := take(t, store, fw(key, 0)); r.Remaining != 4 {
 		t.Errorf("%d remain: want 4", r.Remaining)
 	}
+}
+
+// R45: while a master is gone, calls for a key of its and one of another master fail, and what they took of the other is
+// given back: in the end it was charged for those calls only that were admitted.
+func TestOtherKeysAreGivenBackUnderLoad(t *testing.T) {
+	const calls = 500
+	options := redistest.Cluster(t)
+	client := clusterClient(t, options)
+	store := redislimit.New(client, redislimit.Timeout(time.Second))
+	limit := ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 1_000_000, Period: time.Hour}
+	charge := func(key int) ratelimit.Charge {
+		return ratelimit.Charge{Key: fmt.Append(nil, key), Name: "1h", Limit: limit, Cost: 1}
+	}
+	of := map[string]ratelimit.Charge{} // a bucket of each master
+	for key := 0; len(of) < 3; key++ {
+		of[masterOf(t, client, keyOf(charge(key))).Options().Addr] = charge(key)
+	}
+	lost, other := of[options.Addrs[1]], of[options.Addrs[2]]
+	var admitted atomic.Int64
+	callers := underLoad(func(int) error {
+		results := make([]ratelimit.Result, 2)
+		err := store.Take(t.Context(), []ratelimit.Charge{other, lost}, results)
+		if err == nil && results[0].Allowed {
+			admitted.Add(1)
+		}
+		return err
+	})
+	callers.answered(t, time.Now(), calls)
+	server := redis.NewClient(&redis.Options{Addr: options.Addrs[1]})
+	_ = server.ShutdownNoSave(t.Context()) // which breaks the connection
+	_ = server.Close()
+	eventually(t, func() error {
+		if failed := callers.failed(); failed < calls {
+			return fmt.Errorf("%d calls failed: want %d", failed, calls)
+		}
+		return nil
+	})
+	made := callers.end()
+	kinds := onlyKinds(t, made, redislimit.KindTimeout, redislimit.KindConnection, redislimit.KindOutage, redislimit.KindClusterDown)
+	t.Logf("%d calls, errors %v, %d admitted", len(made), kinds, admitted.Load())
+	eventually(t, func() error { // some are given back when the call has ended
+		results := make([]ratelimit.Result, 1)
+		if err := store.Peek(t.Context(), []ratelimit.Charge{other}, results); err != nil {
+			return err
+		}
+		if used := limit.Count - results[0].Remaining; used != admitted.Load() {
+			return fmt.Errorf("%d were charged: want the %d that were admitted", used, admitted.Load())
+		}
+		return nil
+	})
 }

@@ -120,6 +120,19 @@ func (l *load) answered(t *testing.T, after time.Time, n int) (passed time.Durat
 	return passed
 }
 
+// failed returns how many calls have failed so far.
+func (l *load) failed() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := 0
+	for i := range l.calls {
+		if l.calls[i].err != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // between returns the calls that began in a span of time.
 func between(calls []called, from, to time.Time) []called {
 	var some []called
