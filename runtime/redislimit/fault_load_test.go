@@ -202,10 +202,14 @@ func (tr *transitions) note(o redislimit.Outage) {
 	tr.times, tr.down = append(tr.times, time.Now()), append(tr.down, o.Down)
 }
 
-// until returns whether the server went down, up, and so on until some time.
-func (tr *transitions) until(t time.Time) []bool {
+// between returns whether the server went down, up, and so on in a span of time.
+func (tr *transitions) between(from, to time.Time) []bool {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
-	n, _ := slices.BinarySearchFunc(tr.times, t, time.Time.Compare)
-	return slices.Clone(tr.down[:n])
+	first, _ := slices.BinarySearchFunc(tr.times, from, time.Time.Compare)
+	last, _ := slices.BinarySearchFunc(tr.times, to, time.Time.Compare)
+	return slices.Clone(tr.down[first:last])
 }
+
+// told returns whether the server went down, up, and so on.
+func (tr *transitions) told() []bool { return tr.between(time.Time{}, time.Now()) }

@@ -76,7 +76,7 @@ func TestPolicyHoldsWhileTheServerIsAway(t *testing.T) {
 				after := limiter.Guard("a", ratelimit.Rule{Key: "after", Limit: limit})
 				eventually(t, func() error { return decidedBy(t, direct, after, "after") })
 				eventually(t, func() error {
-					if told := outages.until(time.Now()); !slices.Equal(told, []bool{true, false}) {
+					if told := outages.told(); !slices.Equal(told, []bool{true, false}) {
 						return fmt.Errorf("told %v of the server: want that it was down, and back", told)
 					}
 					return nil

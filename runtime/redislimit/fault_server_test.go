@@ -171,7 +171,7 @@ func isAway(t *testing.T, h harm) error {
 	ended := time.Now()
 	returned := callers.answered(t, ended, 1)
 	eventually(t, func() error {
-		if told := outages.until(time.Now()); len(told) < 2 {
+		if told := outages.told(); len(told) < 2 || told[len(told)-1] {
 			return fmt.Errorf("told %v of the server: want that it is down, and back", told)
 		}
 		return nil
@@ -198,8 +198,8 @@ func isAway(t *testing.T, h harm) error {
 		return fmt.Errorf("%d calls found the server off the path, which took p50 %v: want many, and 1ms at most", len(not), p50)
 	case returned > back:
 		return fmt.Errorf("the server decides again %v after its return: want %v at most", returned, back)
-	case !slices.Equal(outages.until(ended), []bool{true}):
-		return fmt.Errorf("told %v of the server until its return: want once that it is down", outages.until(ended))
+	case !slices.Equal(outages.between(began, ended), []bool{true}):
+		return fmt.Errorf("told %v of the server until its return: want once that it is down", outages.between(began, ended))
 	}
 	return nil
 }
