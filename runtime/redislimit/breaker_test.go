@@ -183,7 +183,7 @@ func TestCallersThatLeave(t *testing.T) {
 		{name: "canceled, while the server hangs, for less than the budget", server: hang, ctx: canceled, kind: "canceled", after: 40 * ms},
 		{name: "canceled, while the server hangs", server: hang, ctx: canceled, kind: "canceled", after: 200 * ms, off: true},
 		{name: "a deadline, while the server hangs", server: hang, ctx: late, kind: "timeout", after: 200 * ms, off: true},
-		{name: "a deadline, while the server hangs, and answers others", server: hangFor("rl:{a}:tb:1m"), ctx: late, kind: "timeout", patient: true, after: 200 * ms, off: true},
+		{name: "a deadline, while the server hangs, and answers others", server: hangFor("rl:{a}:tb:1m"), ctx: late, kind: "timeout", patient: true, after: 200 * ms},
 		{name: "a deadline, while the server cannot be reached", server: noRoute, ctx: late, kind: "timeout", after: 200 * ms, off: true},
 	}
 	for _, test := range tests {
@@ -191,7 +191,10 @@ func TestCallersThatLeave(t *testing.T) {
 			inFakeTime(t, func(t *testing.T) {
 				client := &fake{do: test.server}
 				store := redislimit.NewOn(client, nil)
-				for range 5 {
+				for i := range 5 {
+					if i > 0 {
+						time.Sleep(40 * ms) // they last long enough to take the server off
+					}
 					ctx, cancel := test.ctx(t.Context())
 					defer cancel()
 					if took, err := takeOne(ctx, store, "a"); took != 10*ms || kindOf(err) != test.kind {
@@ -238,6 +241,26 @@ func TestServerThatIsAlwaysLate(t *testing.T) {
 		time.Sleep(time.Second)
 		fails(t, store, "a", 1, redislimit.KindTimeout)
 		time.Sleep(200 * time.Millisecond)
+		fails(t, store, "a", 1, redislimit.KindOutage)
+	})
+}
+
+// A server that stalls for a moment, as to save its data, or that was started anew, fails all calls that are under way.
+func TestMomentOfFailuresIsNoOutage(t *testing.T) {
+	inFakeTime(t, func(t *testing.T) {
+		client := &fake{do: after(199 * time.Millisecond)}
+		store := redislimit.NewOn(client, nil)
+		var calls sync.WaitGroup
+		for range 1000 {
+			calls.Go(func() { fails(t, store, "a", 1, redislimit.KindTimeout) })
+		}
+		calls.Wait()
+		client.serve(failing("LOADING Redis is loading the dataset in memory"))
+		fails(t, store, "a", 1, redislimit.KindLoading)
+		time.Sleep(99 * time.Millisecond)
+		fails(t, store, "a", 1, redislimit.KindLoading)
+		time.Sleep(time.Millisecond)
+		fails(t, store, "a", 1, redislimit.KindLoading)
 		fails(t, store, "a", 1, redislimit.KindOutage)
 	})
 }

@@ -111,7 +111,7 @@ func (f *flight) silence() *Error {
 
 func (f *flight) judge(err error) {
 	if !f.judged.Swap(true) {
-		f.breaker.judge(f.verdict, err)
+		f.breaker.judge(f.began, f.verdict, err)
 	}
 }
 

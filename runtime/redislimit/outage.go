@@ -16,8 +16,8 @@ type Outage struct {
 // OnOutage has the Store report when a server is taken off the path of calls, and when it is back. The default is one
 // line of [slog.Default] each, a warning and an info; nil is no report.
 //
-// A server is taken off after five failures in a row. From then on calls get an [Error] of [KindOutage] at once. After half
-// a second to a second, which each process draws for itself, one call tries whether it is back, and if not, another one as
+// A server is taken off after five failures in a row, if they have lasted for twice the [Timeout], so that it may stall for
+// a moment. From then on calls get an [Error] of [KindOutage] at once. After half a second to a second, which each process draws for itself, one call tries whether it is back, and if not, another one as
 // long after that. Failures are those of the kinds timeout, connection, loading, readonly, clusterdown, busy, memory,
 // forbidden and clock. The end of a caller's context before [Timeout] is none, unless the server answers nobody until that
 // has passed.
