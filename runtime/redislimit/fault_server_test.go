@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -76,6 +77,31 @@ var harms = []harm{
 		},
 		end:   func(ctx context.Context, s site) error { return s.direct.ScriptKill(ctx).Err() },
 		kinds: []redislimit.Kind{redislimit.KindTimeout, redislimit.KindBusy},
+	},
+	{
+		name: "loading its data",
+		begin: func(ctx context.Context, s site) error {
+			const fill = "for i = 1, 20000 do redis.call('SET', 'data' .. i, i) end return 'full'"
+			if err := s.direct.Eval(ctx, fill, nil).Err(); err != nil {
+				return err
+			}
+			if err := s.direct.Save(ctx).Err(); err != nil {
+				return err
+			}
+			s.server.Kill()
+			s.server.Restart("--key-load-delay", "50", "--loading-process-events-interval-bytes", "1024")
+			return nil
+		},
+		end: func(ctx context.Context, s site) error {
+			for {
+				info, err := s.direct.Info(ctx, "persistence").Result()
+				if err != nil || strings.Contains(info, "loading:0\r\n") {
+					return err
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+		},
+		kinds: []redislimit.Kind{redislimit.KindTimeout, redislimit.KindConnection, redislimit.KindLoading},
 	},
 	{
 		name:  "a replica for a while",
