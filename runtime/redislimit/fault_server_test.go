@@ -95,7 +95,7 @@ var harms = []harm{
 		end: func(ctx context.Context, s site) error {
 			for {
 				info, err := s.direct.Info(ctx, "persistence").Result()
-				if err != nil || strings.Contains(info, "loading:0\r\n") {
+				if err != nil || strings.Contains(info, "\nloading:0\r\n") {
 					return err
 				}
 				time.Sleep(10 * time.Millisecond)
