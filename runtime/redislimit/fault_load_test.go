@@ -135,13 +135,26 @@ func (l *load) failed() int {
 
 // between returns the calls that began in a span of time.
 func between(calls []called, from, to time.Time) []called {
-	var some []called
+	some, _ := partition(calls, func(c called) bool { return !c.at.Before(from) && c.at.Before(to) })
+	return some
+}
+
+// split returns the calls that were over by some time, and those that began after it.
+func split(calls []called, at time.Time) (before, after []called) {
+	before, _ = partition(calls, func(c called) bool { return c.at.Add(c.took).Before(at) })
+	after, _ = partition(calls, func(c called) bool { return c.at.After(at) })
+	return before, after
+}
+
+func partition(calls []called, is func(called) bool) (those, others []called) {
 	for _, c := range calls {
-		if !c.at.Before(from) && c.at.Before(to) {
-			some = append(some, c)
+		if is(c) {
+			those = append(those, c)
+		} else {
+			others = append(others, c)
 		}
 	}
-	return some
+	return those, others
 }
 
 // percentile returns what p of a hundred calls took at most.
@@ -159,14 +172,7 @@ func percentile(calls []called, p int) time.Duration {
 
 // asked returns the calls for which a server was asked, and the others, which found it off the path.
 func asked(calls []called) (asked, not []called) {
-	for _, c := range calls {
-		if kindOf(c.err) == redislimit.KindOutage {
-			not = append(not, c)
-		} else {
-			asked = append(asked, c)
-		}
-	}
-	return asked, not
+	return partition(calls, func(c called) bool { return kindOf(c.err) != redislimit.KindOutage })
 }
 
 // onlyKinds checks that calls were answered, or failed by errors of these kinds, which are no refusals. It returns how
