@@ -70,11 +70,12 @@ func (i *Instance) Kill() {
 	<-i.ended
 }
 
-// Restart starts a server that was killed again, empty, on the same port.
-func (i *Instance) Restart() {
+// Restart starts a server that was killed again, on the same port, with further arguments. It is empty, unless it has been
+// told to save what it had.
+func (i *Instance) Restart(further ...string) {
 	i.t.Helper()
 	deadline := time.Now().Add(startTimeout)
-	for !i.start() { // a connection of another process may have the port for a moment
+	for !i.start(further...) { // a connection of another process may have the port for a moment
 		if time.Now().After(deadline) {
 			i.t.Fatalf("redis-server does not start again:\n%s", i.log)
 		}
@@ -82,10 +83,10 @@ func (i *Instance) Restart() {
 }
 
 // start runs the server and reports whether it answers. If not, it has ended, and the log says why.
-func (i *Instance) start() bool {
+func (i *Instance) start(further ...string) bool {
 	i.t.Helper()
 	i.log = &bytes.Buffer{}
-	cmd := exec.Command(i.path, i.arguments...)
+	cmd := exec.Command(i.path, slices.Concat(i.arguments, further)...)
 	cmd.Stdout, cmd.Stderr = i.log, i.log
 	if err := cmd.Start(); err != nil {
 		i.t.Fatal(err)

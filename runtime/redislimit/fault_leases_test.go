@@ -133,7 +133,7 @@ func TestLeasesWhileTheServerIsAway(t *testing.T) {
 			return s.Freeze, s.Thaw
 		}), false},
 		{"killed, and started again empty", time.Second, onServer(func(_ *testing.T, s *redistest.Instance, _ *redistest.Proxy) (harm, heal func()) {
-			return s.Kill, s.Restart
+			return s.Kill, func() { s.Restart() }
 		}), false},
 		{"behind connections that are half open", time.Second, onServer(func(_ *testing.T, _ *redistest.Instance, p *redistest.Proxy) (harm, heal func()) {
 			return p.Silence, p.Forward

@@ -47,7 +47,7 @@ func TestPolicyHoldsWhileTheServerIsAway(t *testing.T) {
 		name       string
 		begin, end func(*redistest.Instance)
 	}{
-		{"killed", (*redistest.Instance).Kill, (*redistest.Instance).Restart},
+		{"killed", (*redistest.Instance).Kill, func(i *redistest.Instance) { i.Restart() }},
 		{"frozen", (*redistest.Instance).Freeze, (*redistest.Instance).Thaw},
 	}
 	for _, away := range away {
