@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-var promiseLink = regexp.MustCompile(`\[((?:Test|Fuzz|Example)\w+)\]\(([^)]+_test\.go)\)`)
+var testLink = regexp.MustCompile(`\[((?:Test|Fuzz|Example)\w+)\]\(([^)]+_test\.go)\)`)
 
 // Each promise in SECURITY.md, a row of a table, names tests that hold it, and these exist.
 func TestPromisesNameTheirTests(t *testing.T) {
@@ -23,7 +23,7 @@ func TestPromisesNameTheirTests(t *testing.T) {
 			continue
 		}
 		promises++
-		links := promiseLink.FindAllStringSubmatch(line, -1)
+		links := testLink.FindAllStringSubmatch(line, -1)
 		if len(links) == 0 {
 			t.Errorf("no test holds the promise: %s", line)
 		}
