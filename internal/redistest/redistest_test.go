@@ -61,8 +61,9 @@ func TestCluster(t *testing.T) {
 }
 
 func TestMissingServer(t *testing.T) {
+	t.Setenv("RATELIMIT_REDIS_SERVER", "")
 	old := t.TempDir()
-	script := "#!/bin/sh\necho Redis server v=6.2.14 sha=00000000:0 malloc=jemalloc-5.1.0 bits=64\n"
+	script := "#!/bin/sh\necho Redis server v=5.0.14 sha=00000000:0 malloc=jemalloc-5.1.0 bits=64\n"
 	if err := os.WriteFile(filepath.Join(old, "redis-server"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
