@@ -9,17 +9,23 @@ MODULES := $(patsubst %/,%,$(dir $(shell find . -name go.mod -not -path '*/testd
 # internal/tools holds no code.
 TESTED := $(filter-out ./internal/tools,$(MODULES))
 LINT := go tool -modfile=$(ROOT)/internal/tools/go.mod golangci-lint
+VULN := go tool -modfile=$(ROOT)/internal/tools/go.mod govulncheck
 # in runs a command in each module, and says in which.
 in = for m in $(1); do echo "== $$m: $(2)"; (cd $$m && $(2)); done
 
 .PHONY: help
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 13
 
 .PHONY: demo
 demo: ## a limited HTTP service, called by two clients; REDIS_URL=redis://host:port limits it through Redis
 	@go generate ./example/quickstart
 	go run ./example/quickstart
+
+.PHONY: distributed
+distributed: redis ## three processes and a Redis Cluster that loses a primary: what was admitted, and what the limits allow
+	@go generate ./example/distributed
+	go run ./example/distributed
 
 .PHONY: test
 test: redis ## all tests, against a real Redis server too
@@ -41,6 +47,10 @@ fuzz: ## random directives on random interfaces for a minute; FUZZ=10m for ten
 .PHONY: lint
 lint: ## golangci-lint with .golangci.yml
 	@$(call in,$(TESTED),$(LINT) run ./...)
+
+.PHONY: vuln
+vuln: ## what is called and known to be vulnerable; asks https://vuln.go.dev
+	@$(call in,$(TESTED),$(VULN) -test ./...)
 
 .PHONY: generate
 generate: bin/ratelimitgen ## write every generated file of the repository

@@ -47,7 +47,7 @@ func (c change) diff(path string) []byte {
 	return diff.Diff(path, c.old, path+" (generated)", c.new)
 }
 
-// apply makes the change. The file is replaced in one step, so that nobody reads half of it.
+// apply makes the change. The file is replaced in one step, so that nobody reads half of it. A link to it stays what it is.
 func (c change) apply() error {
 	if c.new == nil {
 		return os.Remove(c.path)
@@ -55,17 +55,34 @@ func (c change) apply() error {
 	if err := os.MkdirAll(filepath.Dir(c.path), 0o777); err != nil { // that of -into may be a new one
 		return err
 	}
+	path, err := linked(c.path)
+	if err != nil {
+		return err
+	}
 	// Not a .go file, since the go command may be reading the directory.
-	temp := filepath.Join(filepath.Dir(c.path), fmt.Sprintf(".%s.%d.tmp", filepath.Base(c.path), os.Getpid()))
-	err := os.WriteFile(temp, c.new, 0o666)
-	if info, statErr := os.Stat(c.path); err == nil && statErr == nil {
+	temp := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d.tmp", filepath.Base(path), os.Getpid()))
+	err = os.WriteFile(temp, c.new, 0o666)
+	if info, statErr := os.Stat(path); err == nil && statErr == nil {
 		err = os.Chmod(temp, info.Mode().Perm())
 	}
 	if err == nil {
-		err = os.Rename(temp, c.path)
+		err = os.Rename(temp, path)
 	}
 	if err != nil {
 		_ = os.Remove(temp) // the first error is the one to tell
 	}
 	return err
+}
+
+// linked returns the path of the file that a symbolic link points to, or the path itself if it is of none.
+func linked(path string) (string, error) {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return path, nil //nolint:nilerr // there is no file yet
+	}
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", fmt.Errorf("%s is a symbolic link to nothing: want one to a file, or none: %w", path, err)
+	}
+	return target, nil
 }

@@ -51,7 +51,7 @@ func (p *plan) isStale(dir, from, name string) bool {
 		broken = broken || pkg.Dir == from && p.broken[pkg]
 	}
 	switch {
-	case from != dir && p.into == "": // for whoever generates into that package
+	case from != dir && !p.listed.HasTarget(): // for whoever generates into that package
 		return false
 	case from == dir && !looked:
 		return false

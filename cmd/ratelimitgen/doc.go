@@ -22,9 +22,9 @@
 // directives can say is described in the package github.com/ratelimitgen/ratelimitgen/annotations.
 //
 // Packages are patterns as the go command has them, such as ./..., or Go files; the default is the package in the current
-// directory. Only packages of the main module count, or of the modules of a workspace. They must parse, but need not
-// type-check: only the signatures of annotated interfaces and the expressions of directives must, so that code may use
-// decorators that are not there yet.
+// directory. Only packages of the main module count, or of the modules of a workspace, and each pattern must match some. They
+// must parse, but need not type-check: only the signatures of annotated interfaces and the expressions of directives must, so
+// that code may use decorators that are not there yet.
 //
 // # Generate
 //
@@ -32,9 +32,9 @@
 // build constraints of the source. It is meant to be run by go generate.
 //
 // It writes a file only if its bytes change, and removes one whose source is gone or has lost its directives. It never
-// touches a file that it did not generate, nor any file of a package with a mistake, nor one of another module. What it
-// writes is type-checked before, as far as the package allows; a decorator that would not compile is reported and not
-// written.
+// touches a file that it did not generate, nor any file of a package with a mistake, nor one of another module. A symbolic
+// link stays one: the file that it points to is written. What is written is type-checked before, as far as the package
+// allows; a decorator that would not compile is reported and not written.
 //
 // With -into, the decorators go into another package, which need not be there yet:
 //
@@ -49,8 +49,9 @@
 // # Check
 //
 // Check writes nothing. It prints a diff for each file that generate would write or remove. Run it in CI, for all packages
-// at once: ratelimitgen check ./... also finds a key that two packages use for different limits. What generate writes with
-// -into, check looks at with the same -into.
+// at once: ratelimitgen check ./... also finds a key that two packages use for different limits. It looks for decorators
+// where they are: those of a package that has some in another one and none of its own are expected there, so that what
+// generate wrote with -into is checked without.
 //
 // # List
 //

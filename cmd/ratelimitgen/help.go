@@ -30,8 +30,32 @@ func manual(command string) string {
 	if section == nil {
 		return usage
 	}
-	doc.Content = slices.Concat(section, sectionOf(doc, "flags"))
+	doc.Content = slices.Concat(section, flagsIn(sectionOf(doc, "flags"), usage))
 	return usage + "\n" + string(printer.Text(doc))
+}
+
+// flagsIn returns the section about flags without those that are not in the usage of a command.
+func flagsIn(section []comment.Block, usage string) []comment.Block {
+	section = slices.Clone(section)
+	for i, block := range section {
+		code, ok := block.(*comment.Code)
+		if !ok {
+			continue
+		}
+		var text strings.Builder
+		taken := false
+		for line := range strings.Lines(code.Text) {
+			if strings.HasPrefix(line, "-") {
+				name, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+				taken = name == "-h" || strings.Contains(usage, "["+name+" ")
+			}
+			if taken {
+				text.WriteString(line)
+			}
+		}
+		section[i] = &comment.Code{Text: text.String()}
+	}
+	return section
 }
 
 // usageOf returns the line of the manual that shows how to call a command, or "" if there is no such command.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 
 	"github.com/ratelimitgen/ratelimitgen/internal/list"
 	"github.com/ratelimitgen/ratelimitgen/internal/parse"
@@ -44,7 +43,11 @@ func (o *output) generate(cfg parse.Config, patterns []string) int {
 
 // check prints the planned changes.
 func (o *output) check(cfg parse.Config, patterns []string) int {
-	changes, err := makePlan(cfg, patterns)
+	s, err := makeSurvey(cfg, patterns)
+	if err != nil {
+		return o.report(err)
+	}
+	changes, err := s.complete()
 	status := o.report(err)
 	for _, c := range changes {
 		path := o.relative(c.path)
@@ -57,13 +60,12 @@ func (o *output) check(cfg parse.Config, patterns []string) int {
 
 // list prints the limits of the packages that have no mistakes.
 func (o *output) list(cfg parse.Config, patterns []string, format string) int {
-	p, err := load(cfg, patterns)
+	s, err := makeSurvey(cfg, patterns)
 	if err != nil {
 		return o.report(err)
 	}
-	sound := slices.DeleteFunc(p.pkgs, func(pkg *parse.Package) bool { return p.broken[pkg] })
-	status := o.report(p.err())
-	if err := list.Write(o.stdout, format, list.Of(sound, o.dir)); err != nil {
+	status := o.report(s.err())
+	if err := list.Write(o.stdout, format, list.Of(s.sound(), o.dir)); err != nil {
 		o.errorf("ratelimitgen: %v\n", err)
 		status = exitFindings
 	}

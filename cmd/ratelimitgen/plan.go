@@ -13,13 +13,14 @@ import (
 
 // plan is what is to change so that generated files are what they should be.
 type plan struct {
-	into     string // as in [parse.Config]
-	pkgs     []*parse.Package
-	sources  map[*parse.File][]byte // that are generated
-	changes  map[string]change      // by path
-	owners   map[string]*parse.File // of files that are generated, by path
-	mistakes parse.Diagnostics
-	broken   map[*parse.Package]bool // those that have mistakes, where nothing is to change
+	listed    *parse.Listing
+	elsewhere map[string]bool // paths of packages whose decorators are in others
+	pkgs      []*parse.Package
+	sources   map[*parse.File][]byte // that are generated
+	changes   map[string]change      // by path
+	owners    map[string]*parse.File // of files that are generated, by path
+	mistakes  parse.Diagnostics
+	broken    map[*parse.Package]bool // those that have mistakes, where nothing is to change
 }
 
 // makePlan returns the changes to the generated files of the packages, in order of their paths. The error tells which
@@ -29,30 +30,63 @@ func makePlan(cfg parse.Config, patterns []string) ([]change, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.complete()
+	return p.settle()
 }
 
 // load returns a plan without changes: the packages, what is generated for them, and their mistakes.
 func load(cfg parse.Config, patterns []string) (*plan, error) {
-	pkgs, err := parse.Load(cfg, patterns...)
+	listed, err := parse.List(cfg, patterns...)
+	if err != nil {
+		return nil, err
+	}
+	return loadListed(listed, nil)
+}
+
+// loadListed returns a plan without changes, with nothing for packages that have their decorators elsewhere.
+func loadListed(listed *parse.Listing, elsewhere map[string]bool) (*plan, error) {
+	pkgs, err := listed.LoadSparse(generate.Stubs)
+	p, err := newPlan(listed, elsewhere, pkgs, err)
+	if p.isSparse() && (err != nil || len(p.mistakes) > 0) {
+		return p.whole()
+	}
+	return p, err
+}
+
+// isSparse reports whether mistakes may be none, or want other words, once all packages are loaded as a whole.
+func (p *plan) isSparse() bool {
+	return p != nil && slices.ContainsFunc(p.pkgs, func(pkg *parse.Package) bool { return pkg.Sparse })
+}
+
+// whole returns the plan anew, for packages that are loaded as a whole.
+func (p *plan) whole() (*plan, error) {
+	pkgs, err := p.listed.Load()
+	return newPlan(p.listed, p.elsewhere, pkgs, err)
+}
+
+// newPlan returns a plan for packages that were loaded with that error.
+func newPlan(listed *parse.Listing, elsewhere map[string]bool, pkgs []*parse.Package, err error) (*plan, error) {
 	var mistakes parse.Diagnostics
 	if err != nil && !errors.As(err, &mistakes) {
 		return nil, err
 	}
 	p := &plan{
-		into:     cfg.Into,
-		pkgs:     pkgs,
-		sources:  map[*parse.File][]byte{},
-		changes:  map[string]change{},
-		owners:   map[string]*parse.File{},
-		mistakes: mistakes,
-		broken:   map[*parse.Package]bool{},
+		listed:    listed,
+		elsewhere: elsewhere,
+		pkgs:      pkgs,
+		sources:   map[*parse.File][]byte{},
+		changes:   map[string]change{},
+		owners:    map[string]*parse.File{},
+		mistakes:  mistakes,
+		broken:    map[*parse.Package]bool{},
 	}
 	for _, pkg := range pkgs {
 		p.broken[pkg] = pkg.Mistaken
 	}
 	p.checkKeys()
 	for _, pkg := range pkgs {
+		if p.isElsewhere(pkg) {
+			continue
+		}
 		if err := p.generate(pkg); err != nil {
 			return nil, err
 		}
@@ -60,9 +94,29 @@ func load(cfg parse.Config, patterns []string) (*plan, error) {
 	return p, nil
 }
 
+// isElsewhere reports whether the decorators of a package are in others only.
+func (p *plan) isElsewhere(pkg *parse.Package) bool {
+	return pkg.Types != nil && p.elsewhere[pkg.Types.Path()] && !pkg.HasOwnDecorators()
+}
+
+// settle returns what complete does, for packages that are loaded as a whole if there are mistakes.
+func (p *plan) settle() ([]change, error) {
+	changes, err := p.complete()
+	if err == nil || !p.isSparse() {
+		return changes, err
+	}
+	if p, err = p.whole(); err != nil {
+		return nil, err
+	}
+	return p.complete()
+}
+
 // complete returns the changes, and the mistakes as an error.
 func (p *plan) complete() ([]change, error) {
 	for _, pkg := range p.pkgs {
+		if p.isElsewhere(pkg) {
+			continue
+		}
 		for _, f := range pkg.Files {
 			p.claim(f)
 		}
@@ -213,14 +267,5 @@ func (p *plan) result() ([]change, error) {
 			changes = append(changes, c)
 		}
 	}
-	return changes, p.err()
-}
-
-// err returns the mistakes in order, or nil.
-func (p *plan) err() error {
-	if len(p.mistakes) == 0 {
-		return nil
-	}
-	p.mistakes.Sort()
-	return p.mistakes
+	return changes, asError(p.mistakes)
 }

@@ -19,14 +19,18 @@ type builder struct {
 }
 
 func newBuilder(f *parse.File) *builder {
-	return &builder{
+	b := &builder{
 		source:    f,
 		target:    f.Target(),
 		mistakes:  newMistakes(f.Package.Fset),
 		imports:   newImports(),
 		lengths:   newLengths(),
-		reexports: &reexports{from: []*types.Package{f.Target().Types, f.Package.Types}},
+		reexports: &reexports{},
 	}
+	if !f.Package.Sparse { // or else the nearest one may be missing
+		b.reexports.from = []*types.Package{f.Target().Types, f.Package.Types}
+	}
+	return b
 }
 
 // hidden reports whether the target declares a predeclared name anew.

@@ -1,9 +1,9 @@
 package generate
 
-// stubs are what generated files use of the packages that every one of them may import, for [parse.Package.Verify]: the
+// Stubs are what generated files use of the packages that every one of them may import, for [parse.Package.Verify]: the
 // user's package need not depend on any of them yet. Parameters of the runtime whose types are of other packages still,
 // such as [fmt.Stringer], have the type literals here.
-var stubs = map[string]string{
+var Stubs = map[string]string{
 	runtimePath: `package ratelimit
 
 import (
@@ -116,8 +116,12 @@ func WriteError(w http.ResponseWriter, r *http.Request, err error) bool
 	// The user's types are not of the packages below where these stand for them.
 	"net/http": `package http
 
+import "context"
+
 type ResponseWriter struct{}
 type Request struct{}
+
+func (*Request) WithContext(ctx context.Context) *Request
 `,
 	"context": `package context
 

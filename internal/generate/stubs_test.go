@@ -17,7 +17,7 @@ import (
 // TestStubsAgreeWithPackages compares all that a stub declares with the package that it stands for.
 func TestStubsAgreeWithPackages(t *testing.T) {
 	const mode = packages.NeedName | packages.NeedImports | packages.NeedDeps | packages.NeedExportFile | packages.NeedTypes
-	pkgs, err := packages.Load(&packages.Config{Mode: mode}, slices.Sorted(maps.Keys(stubs))...)
+	pkgs, err := packages.Load(&packages.Config{Mode: mode}, slices.Sorted(maps.Keys(Stubs))...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func TestStubsAgreeWithPackages(t *testing.T) {
 	for _, pkg := range pkgs {
 		real[pkg.PkgPath] = pkg.Types
 	}
-	for path, source := range stubs {
+	for path, source := range Stubs {
 		fset := token.NewFileSet()
 		file, err := parser.ParseFile(fset, path, source, 0)
 		if err != nil {

@@ -35,7 +35,7 @@ func Verify(pkg *parse.Package, sources map[*parse.File][]byte) parse.Diagnostic
 		return faults
 	}
 	reported := map[*parse.Interface]bool{}
-	for _, err := range pkg.Verify(generated, stubs) {
+	for _, err := range pkg.Verify(generated, Stubs) {
 		for f, syntax := range generated {
 			if syntax.FileStart > err.Pos || err.Pos > syntax.FileEnd {
 				continue

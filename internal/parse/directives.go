@@ -4,7 +4,6 @@ import (
 	"errors"
 	"go/ast"
 	"go/token"
-	"maps"
 	"slices"
 	"strings"
 
@@ -16,9 +15,9 @@ type directives struct {
 	types    map[*ast.TypeSpec][]*line
 	embedded map[*ast.Field][]*line
 	methods  map[*ast.Field][]*line
-	names    map[string]bool // that stand before a dot in their expressions: among them are those of imports
-	loose    []token.Pos     // of those that are attached to nothing
-	diags    Diagnostics     // mistakes in directives, and directives in other places
+	exprs    []ast.Expr
+	loose    []token.Pos // of those that are attached to nothing
+	diags    Diagnostics // mistakes in directives, and directives in other places
 }
 
 // line is one directive.
@@ -61,7 +60,6 @@ func place(fset *token.FileSet, f *sourceFile) *directives {
 		types:    make(map[*ast.TypeSpec][]*line),
 		embedded: make(map[*ast.Field][]*line),
 		methods:  make(map[*ast.Field][]*line),
-		names:    make(map[string]bool),
 	}
 	owners := ownersOf(fset, f.syntax)
 	for _, group := range f.syntax.Comments {
@@ -72,7 +70,7 @@ func place(fset *token.FileSet, f *sourceFile) *directives {
 			}
 			if annotation != nil {
 				for expr := range annotation.Expressions() {
-					maps.Copy(d.names, usedNames(expr.Syntax(token.NewFileSet())))
+					d.exprs = append(d.exprs, expr.Syntax(token.NewFileSet()))
 				}
 			}
 			l := &line{Annotation: annotation, pos: comment.Slash, text: comment.Text}

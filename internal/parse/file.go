@@ -32,6 +32,8 @@ type Package struct {
 	// Mistaken is true if there are diagnostics about the package. What they are about is missing here; the rest is
 	// good for finding more mistakes.
 	Mistaken bool
+	// Sparse is true if nothing can be said about what the packages that it imports do not have, see [Listing.LoadSparse].
+	Sparse bool
 
 	listed    *listing
 	incoming  []*File              // of other packages, whose decorators go into this one

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"golang.org/x/mod/module"
 	"golang.org/x/tools/go/packages"
 )
 
@@ -45,12 +45,8 @@ func (in *into) patterns() []string {
 	if in == nil {
 		return nil
 	}
-	entries, _ := os.ReadDir(in.dir) // none if it is not there
-	for _, entry := range entries {
-		name := entry.Name()
-		if filepath.Ext(name) == ".go" && !entry.IsDir() && !strings.HasPrefix(name, "_") && !strings.HasPrefix(name, ".") {
-			return []string{in.dir}
-		}
+	if len(goFilesIn(in.dir)) > 0 {
+		return []string{in.dir}
 	}
 	return nil
 }
@@ -79,7 +75,7 @@ func (in *into) split(cfg Config, patterns []string, all []*packages.Package) []
 func isAskedFor(dir, pattern string, p *packages.Package) bool {
 	switch {
 	case strings.Contains(pattern, "..."):
-		return matcher(dir, pattern)(p)
+		return matcher(dir, pattern)(p) && !isOutOfBuild(p, goFilesIn(p.Dir))
 	case pattern == "all" || pattern == "work":
 		return true
 	case filepath.IsAbs(pattern):
@@ -109,7 +105,7 @@ func (in *into) locate(cfg Config, l *listing) error {
 	}
 	switch {
 	case in.root != nil && isOurs(in.root):
-		return nil
+		return in.importable(cfg)
 	case in.root != nil && len(in.root.GoFiles) > 0:
 		return in.isForeign(cfg)
 	}
@@ -117,27 +113,37 @@ func (in *into) locate(cfg Config, l *listing) error {
 	if err != nil {
 		return err
 	}
-	below, err := filepath.Rel(realPath(module.Dir), realPath(in.dir))
-	if err != nil {
-		return err
-	}
-	root := &packages.Package{PkgPath: path.Join(module.Path, filepath.ToSlash(below)), Dir: in.dir, Module: module}
+	main := mainModule{dir: realPath(module.Dir), path: module.Path}
+	root := &packages.Package{PkgPath: main.pathOf(realPath(in.dir)), Dir: in.dir, Module: module}
 	if in.root != nil {
 		root.Name = in.root.Name
 	}
 	in.root = root
+	return in.importable(cfg)
+}
+
+// importable returns an error if no package can import the one in the directory, be it there or not.
+func (in *into) importable(cfg Config) error {
+	importPath := in.root.PkgPath
+	reason := module.CheckImportPath(importPath)
+	var invalid *module.InvalidPathError
+	if errors.As(reason, &invalid) {
+		reason = invalid.Err // without the path, which is said already
+	}
+	if reason == nil && slices.Contains(strings.Split(importPath, "/"), "vendor") {
+		reason = errors.New("packages in vendor are those of other modules")
+	}
+	if reason != nil {
+		return fmt.Errorf("%s: no package can import %s: %w: want another directory", cfg.Into, importPath, reason)
+	}
 	return nil
 }
 
 // module returns the main module that the directory is of.
 func (in *into) module(cfg Config, l *listing) (*packages.Module, error) {
-	root := realPath(in.dir)
-	for !exists(filepath.Join(root, "go.mod")) {
-		parent := filepath.Dir(root)
-		if parent == root {
-			return nil, in.isForeign(cfg)
-		}
-		root = parent
+	root := rootAbove(realPath(in.dir))
+	if root == "" {
+		return nil, in.isForeign(cfg)
 	}
 	if module := l.moduleAt(root); module != nil {
 		return module, nil

@@ -27,6 +27,8 @@ type listing struct {
 	roots []*packages.Package // those of the user, each in the variant that has its in-package tests
 	into  *into               // nil if decorators go into the packages of their interfaces
 
+	isPartial bool // packages that cannot matter are not among the roots
+
 	modules map[string]*packages.Module // main ones, by path
 
 	// What other packages import of the roots that have in-package tests, by path.
@@ -37,8 +39,25 @@ type listing struct {
 	ignored map[string][]string // Go files that other builds have
 }
 
-// list asks the go command for the packages that match the patterns.
+// list asks the go command for the packages that match the patterns, or for those of them that can matter. If these are not
+// all, the listing is partial.
 func list(cfg Config, patterns []string) (*listing, error) {
+	if fewer, named := sift(cfg, patterns); len(named) > 0 {
+		if l, err := ask(cfg, patterns, fewer, named); err == nil {
+			l.isPartial = true
+			return l, nil
+		} // the go command has better words if it sees the patterns of the user
+	}
+	return listAll(cfg, patterns)
+}
+
+// listAll asks the go command for all packages that match the patterns.
+func listAll(cfg Config, patterns []string) (*listing, error) {
+	return ask(cfg, patterns, patterns, nil)
+}
+
+// ask asks the go command for packages, instead of those that match the patterns. Some are named by their directories.
+func ask(cfg Config, patterns, asked []string, named map[string]*folder) (*listing, error) {
 	conf := &packages.Config{Mode: listMode, Dir: cfg.Dir, Env: cfg.Env, Tests: true}
 	if cfg.Tags != "" {
 		conf.BuildFlags = []string{"-tags=" + cfg.Tags}
@@ -47,7 +66,7 @@ func list(cfg Config, patterns []string) (*listing, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := packages.Load(conf, slices.Concat(patterns, into.patterns())...)
+	all, err := packages.Load(conf, slices.Concat(asked, into.patterns())...)
 	if err != nil {
 		// The go command's own words are behind those of the package that ran it.
 		if _, words, ok := strings.Cut(err.Error(), "stderr: "); ok {
@@ -55,6 +74,10 @@ func list(cfg Config, patterns []string) (*listing, error) {
 		}
 		return nil, err
 	}
+	all = slices.DeleteFunc(all, func(p *packages.Package) bool {
+		f := named[p.Dir]
+		return f != nil && isOutOfBuild(p, f.files)
+	})
 	listed := into.split(cfg, patterns, all)
 	if err := missing(cfg, patterns, listed); err != nil {
 		return nil, err
@@ -93,6 +116,9 @@ func list(cfg Config, patterns []string) (*listing, error) {
 		default:
 			l.roots = append(l.roots, p)
 		}
+	}
+	if err := foreign(cfg, patterns, listed); err != nil {
+		return nil, err
 	}
 	l.addModules(all)
 	if into != nil {
@@ -174,22 +200,39 @@ func missing(cfg Config, patterns []string, listed []*packages.Package) error {
 	return errors.Join(errs...)
 }
 
+// foreign returns an error for the patterns that match packages, but none of the user's: a pattern with "..." has none of the
+// user's below it, or is of the standard library, or all that matches is of other modules.
+func foreign(cfg Config, patterns []string, listed []*packages.Package) error {
+	var errs []error
+	for _, pattern := range patterns {
+		matched := slices.DeleteFunc(slices.Clone(listed), func(p *packages.Package) bool { return !isAskedFor(cfg.Dir, pattern, p) })
+		if len(matched) > 0 && !slices.ContainsFunc(matched, isOurs) || !slices.ContainsFunc(listed, isOurs) {
+			errs = append(errs, fmt.Errorf("%s: not in the main module: want a package of it", pattern))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // matcher returns a function that reports whether a package can be what the pattern asked for. Only patterns with "..."
 // match nothing without an error from the go command; it has a warning for them, which go/packages does not pass on.
 func matcher(dir, pattern string) func(*packages.Package) bool {
-	start, _, wild := strings.Cut(pattern, "...")
+	start, _, wild := strings.Cut(filepath.ToSlash(pattern), "...")
 	if !wild {
 		return func(*packages.Package) bool { return true }
 	}
-	if !strings.HasPrefix(pattern, ".") && !filepath.IsAbs(pattern) {
-		start = strings.TrimSuffix(start, "/")
-		return func(p *packages.Package) bool { return strings.HasPrefix(p.PkgPath, start) }
+	isWhole := strings.HasSuffix(start, "/") // or else the last element goes on
+	begins := func(path, start, separator string) bool {
+		rest, ok := strings.CutPrefix(path, strings.TrimSuffix(start, separator))
+		return ok && (!isWhole || rest == "" || strings.HasPrefix(rest, separator))
+	}
+	if !strings.HasPrefix(start, ".") && !filepath.IsAbs(start) {
+		return func(p *packages.Package) bool { return begins(p.PkgPath, start, "/") }
 	}
 	if !filepath.IsAbs(start) {
 		start = filepath.Join(dir, start)
 	}
 	start = realPath(start)
-	return func(p *packages.Package) bool { return strings.HasPrefix(realPath(p.Dir), start) }
+	return func(p *packages.Package) bool { return begins(realPath(p.Dir), start, string(filepath.Separator)) }
 }
 
 // realPath returns the absolute path of a file or folder without symbolic links, as far as it exists.

@@ -26,30 +26,99 @@ type Config struct {
 	Name string
 }
 
-// Load returns the user's packages that the patterns match, those of a main module, sorted by path, tests included: a
-// package with its in-package tests is one Package, its external test package another. Other packages that match are
-// left out. No pattern means the package in the current directory. The one that [Config.Into] names is among them only if
-// a pattern matches it.
+// Listing is what the go command says about packages, from which they are loaded.
+type Listing struct {
+	cfg      Config
+	patterns []string
+	*listing
+}
+
+// List asks the go command for the packages that the patterns match. No pattern means the package in the current directory.
+func List(cfg Config, patterns ...string) (*Listing, error) {
+	if len(patterns) == 0 {
+		patterns = []string{"."}
+	}
+	listed, err := list(cfg, patterns)
+	return &Listing{cfg, patterns, listed}, err
+}
+
+// HasTarget reports whether all decorators go into one package, which [Config.Into] names.
+func (l *Listing) HasTarget() bool { return l.into != nil }
+
+// Load lists packages and loads them, see [Listing.Load].
+func Load(cfg Config, patterns ...string) ([]*Package, error) {
+	listed, err := List(cfg, patterns...)
+	if err != nil {
+		return nil, err
+	}
+	return listed.Load()
+}
+
+// Load returns the user's packages among those that are listed, those of a main module, sorted by path, tests included: a
+// package with its in-package tests is one Package, its external test package another. Those that have neither directives nor
+// output may be left out. The one that [Config.Into] names is among them only if a pattern matches it.
 //
 // Mistakes in the source are returned as [Diagnostics], together with the packages, see [Package.Mistaken]; any other
 // error means that there was nothing to look at. Packages must parse, but of their types only the signatures of annotated
 // interfaces need be right.
 // The syntax that comes back has no function bodies.
-func Load(cfg Config, patterns ...string) ([]*Package, error) {
-	if len(patterns) == 0 {
-		patterns = []string{"."}
-	}
-	listed, err := list(cfg, patterns)
-	if err != nil {
+func (l *Listing) Load() ([]*Package, error) {
+	pkgs, err := l.load(l.newSource())
+	if extended, err := l.extend(pkgs); err != nil {
 		return nil, err
+	} else if extended {
+		return l.Load()
 	}
-	src := newSource(token.NewFileSet(), types.SizesFor("gc", architecture(cfg.Env)), listed)
+	return pkgs, err
+}
+
+// LoadSparse returns what [Listing.Load] does, in less time: what the user's packages depend on lacks what neither they need
+// nor stubs, which are those of [Package.Verify]. What comes of it is the same unless it is a mistake, the words for which
+// may depend on what else there is.
+func (l *Listing) LoadSparse(stubs map[string]string) ([]*Package, error) {
+	src := l.newSource()
+	src.demand.thin(stubs)
+	pkgs, err := l.load(src)
+	if err != nil || src.isDoubtful() {
+		return l.Load()
+	}
+	if extended, err := l.extend(pkgs); err != nil {
+		return nil, err
+	} else if extended {
+		return l.LoadSparse(stubs)
+	}
+	for _, pkg := range pkgs {
+		pkg.Sparse = true
+	}
+	return pkgs, nil
+}
+
+// extend lists all packages that the patterns match if what is there does not tell whether output is still needed: that may
+// depend on every package.
+func (l *Listing) extend(pkgs []*Package) (bool, error) {
+	if !l.isPartial || !l.hasOrphans(pkgs) {
+		return false, nil
+	}
+	all, err := listAll(l.cfg, l.patterns)
+	if err != nil {
+		return false, err
+	}
+	l.listing = all
+	return true, nil
+}
+
+func (l *Listing) newSource() *source {
+	return newSource(token.NewFileSet(), types.SizesFor("gc", architecture(l.cfg.Env)), l.listing)
+}
+
+func (l *Listing) load(src *source) ([]*Package, error) {
 	var wanted []*packages.Package
-	for _, root := range listed.roots {
+	for _, root := range l.roots {
 		if src.isWanted(root) {
 			wanted = append(wanted, root)
 		}
 	}
+	src.settle(l.involved(wanted))
 	src.checkAll(wanted)
 	var (
 		pkgs     []*Package
@@ -57,18 +126,19 @@ func Load(cfg Config, patterns ...string) ([]*Package, error) {
 		inTarget Diagnostics
 		diags    Diagnostics
 	)
-	if listed.into != nil {
-		if target, inTarget, err = src.target(cfg, listed.into); err != nil {
+	if l.into != nil {
+		var err error
+		if target, inTarget, err = src.target(l.cfg, l.into); err != nil {
 			return nil, err
 		}
 	}
-	for _, root := range listed.roots {
-		if target != nil && root == listed.into.root {
+	for _, root := range l.roots {
+		if target != nil && root == l.into.root {
 			diags = append(diags, inTarget...)
 			pkgs = append(pkgs, target)
 			continue
 		}
-		pkg := &Package{Fset: src.fset, Dir: root.Dir, Module: moduleOf(root), listed: listed}
+		pkg := &Package{Fset: src.fset, Dir: root.Dir, Module: moduleOf(root), listed: l.listing}
 		mistakes := src.unplaced(root)
 		if slices.Contains(wanted, root) {
 			mistakes = append(mistakes, src.load(root, pkg)...)
@@ -87,6 +157,18 @@ func Load(cfg Config, patterns ...string) ([]*Package, error) {
 		return pkgs, diags
 	}
 	return pkgs, nil
+}
+
+// involved returns the packages whose types are asked for if those are wanted.
+func (l *Listing) involved(wanted []*packages.Package) []*packages.Package {
+	if l.into == nil {
+		return wanted
+	}
+	all := append(slices.Clone(wanted), l.into.root)
+	for _, p := range wanted {
+		all = append(all, l.asImported(p))
+	}
+	return all
 }
 
 // load completes a package that may have annotated interfaces, and returns every mistake in it.

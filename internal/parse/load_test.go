@@ -1,7 +1,6 @@
 package parse
 
 import (
-	"bytes"
 	"errors"
 	"flag"
 	"fmt"
@@ -71,18 +70,22 @@ func extract(t *testing.T, archive *txtar.Archive, dir string) (Config, []string
 			}
 			continue
 		}
-		name, data := filepath.Join(dir, file.Name), file.Data
+		name, text := file.Name, string(file.Data)
 		if plain, ok := strings.CutSuffix(name, ".crlf"); ok {
-			name, data = plain, append([]byte("\ufeff"), bytes.ReplaceAll(data, []byte("\n"), []byte("\r\n"))...)
+			name, text = plain, "\ufeff"+strings.ReplaceAll(text, "\n", "\r\n")
 		}
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join(dir, name), text)
 	}
 	return cfg, patterns
+}
+
+func writeFile(t interface{ Fatal(args ...any) }, path, text string) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // dump writes what was loaded and what was wrong, with the paths of files relative to dir.

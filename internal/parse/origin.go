@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -29,6 +30,57 @@ func originOf(src []byte) string {
 		return ""
 	}
 	return strings.TrimSuffix(origin, ".")
+}
+
+// generatedFile is one of our own files.
+type generatedFile struct {
+	dir    string
+	source string // name of the file whose decorators it has
+	origin string // path of that one's package if it is another, see HeaderFor
+}
+
+// outputsIn returns our own files in a directory, of all builds.
+func outputsIn(dir string) []generatedFile { return outputsAmong(dir, goFilesIn(dir)) }
+
+// outputsAmong returns our own files among those of the given names in a directory.
+func outputsAmong(dir string, names []string) []generatedFile {
+	var outputs []generatedFile
+	for _, name := range names {
+		source, ok := SourcePath(name)
+		if !ok {
+			continue
+		}
+		path := filepath.Join(dir, name)
+		if src, err := os.ReadFile(path); err == nil && IsOutput(path, src) {
+			outputs = append(outputs, generatedFile{dir, source, originOf(src)})
+		}
+	}
+	return outputs
+}
+
+// hasOrphans reports whether there is a generated file that nobody writes anew, unless it is for whoever generates into
+// another package.
+func (l *listing) hasOrphans(pkgs []*Package) bool {
+	written := make(map[generatedFile]bool) // without its own path
+	dirs := make(map[string]bool)
+	for _, pkg := range pkgs {
+		dirs[pkg.OutputDir()] = true
+		for _, f := range pkg.Files {
+			origin := ""
+			if f.target != nil {
+				origin = pkg.Types.Path()
+			}
+			written[generatedFile{dir: f.Target().Dir, source: filepath.Base(f.Path), origin: origin}] = true
+		}
+	}
+	for dir := range dirs {
+		for _, o := range outputsIn(dir) {
+			if !written[o] && (o.origin == "" || l.into != nil) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // sourceDir returns the directory of the package whose decorators are in an output in a directory, and whether it is known. An

@@ -14,22 +14,27 @@ func prune(file *ast.File) *ast.File {
 	pruned := *file
 	pruned.Decls = slices.Clone(file.Decls)
 	for i, decl := range pruned.Decls {
-		switch decl := decl.(type) {
-		case *ast.FuncDecl:
-			pruned.Decls[i] = &ast.FuncDecl{Doc: decl.Doc, Recv: decl.Recv, Name: decl.Name, Type: decl.Type, Body: emptied(decl.Body)}
-		case *ast.GenDecl:
-			if decl.Tok != token.VAR {
-				continue
-			}
-			without := *decl
-			without.Specs = make([]ast.Spec, len(decl.Specs))
-			for i, spec := range decl.Specs {
-				without.Specs[i] = pruneVar(spec.(*ast.ValueSpec))
-			}
-			pruned.Decls[i] = &without
-		}
+		pruned.Decls[i] = pruneDecl(decl)
 	}
 	return &pruned
+}
+
+func pruneDecl(decl ast.Decl) ast.Decl {
+	switch decl := decl.(type) {
+	case *ast.FuncDecl:
+		return &ast.FuncDecl{Doc: decl.Doc, Recv: decl.Recv, Name: decl.Name, Type: decl.Type, Body: emptied(decl.Body)}
+	case *ast.GenDecl:
+		if decl.Tok != token.VAR {
+			break
+		}
+		without := *decl
+		without.Specs = make([]ast.Spec, len(decl.Specs))
+		for i, spec := range decl.Specs {
+			without.Specs[i] = pruneVar(spec.(*ast.ValueSpec))
+		}
+		return &without
+	}
+	return decl
 }
 
 // endless stands in for what was in a function body. One that is empty lacks a return statement.
@@ -44,13 +49,42 @@ func pruneVar(spec *ast.ValueSpec) *ast.ValueSpec {
 		pruned.Values = nil
 		return &pruned
 	}
-	pruned.Values = slices.Clone(spec.Values)
-	for i, value := range pruned.Values {
-		if fn, ok := value.(*ast.FuncLit); ok {
-			pruned.Values[i] = &ast.FuncLit{Type: fn.Type, Body: emptied(fn.Body)}
-		}
-	}
+	pruned.Values = bareAll(spec.Values)
 	return &pruned
+}
+
+// bare returns a value of the same type with less in it: nothing of what functions do, and nothing in composite literals.
+func bare(value ast.Expr) ast.Expr {
+	switch value := value.(type) {
+	case *ast.FuncLit:
+		return &ast.FuncLit{Type: value.Type, Body: emptied(value.Body)}
+	case *ast.CompositeLit:
+		literal := *value
+		literal.Elts = nil
+		if array, ok := value.Type.(*ast.ArrayType); ok && array.Len != nil { // perhaps counted by them
+			literal.Elts = value.Elts
+		}
+		return &literal
+	case *ast.CallExpr:
+		call := *value
+		call.Fun, call.Args = bare(value.Fun), bareAll(value.Args)
+		return &call
+	case *ast.SelectorExpr:
+		return &ast.SelectorExpr{X: bare(value.X), Sel: value.Sel}
+	case *ast.ParenExpr:
+		return &ast.ParenExpr{Lparen: value.Lparen, X: bare(value.X), Rparen: value.Rparen}
+	case *ast.UnaryExpr:
+		return &ast.UnaryExpr{OpPos: value.OpPos, Op: value.Op, X: bare(value.X)}
+	}
+	return value
+}
+
+func bareAll(values []ast.Expr) []ast.Expr {
+	all := make([]ast.Expr, len(values))
+	for i, value := range values {
+		all[i] = bare(value)
+	}
+	return all
 }
 
 // emptied returns a function's body without what it does. A function without a body has none.
@@ -88,18 +122,4 @@ func spelledType(value ast.Expr) ast.Expr {
 func isKeyed(element ast.Expr) bool {
 	_, ok := element.(*ast.KeyValueExpr)
 	return ok
-}
-
-// usedNames returns the names that stand before a dot in a node: among them are those of the imports it needs.
-func usedNames(node ast.Node) map[string]bool {
-	names := make(map[string]bool)
-	ast.Inspect(node, func(n ast.Node) bool {
-		if selector, ok := n.(*ast.SelectorExpr); ok {
-			if x, ok := selector.X.(*ast.Ident); ok {
-				names[x.Name] = true
-			}
-		}
-		return true
-	})
-	return names
 }

@@ -6,12 +6,12 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"maps"
 	"os"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/tools/go/packages"
 )
@@ -33,6 +33,10 @@ type source struct {
 	pkgs  map[*packages.Package]*checkedPackage
 	errs  []types.Error // of all packages
 
+	misread  atomic.Bool // a file that was not parsed as a whole is not what it seems to be
+	settling sync.Mutex
+	demand   *demand
+
 	listed  *listing
 	reaches map[*packages.Package]bool          // see reachesMarked
 	unsure  map[*packages.Package]bool          // see isUnsure
@@ -48,13 +52,13 @@ type checkedPackage struct {
 	types  *types.Package
 	info   *types.Info
 	files  []*sourceFile       // without our own output
-	syntax []*ast.File         // of files, as far as it matters
+	syntax []*ast.File         // of files, as far as something needs it
 	needs  []*packages.Package // imports that declarations refer to
 	failed bool                // there are errors
 }
 
 func newSource(fset *token.FileSet, sizes types.Sizes, listed *listing) *source {
-	return &source{
+	s := &source{
 		fset:     fset,
 		nowhere:  token.Pos(fset.AddFile("", -1, 0).Base()),
 		sizes:    sizes,
@@ -67,6 +71,8 @@ func newSource(fset *token.FileSet, sizes types.Sizes, listed *listing) *source 
 		unsure:   make(map[*packages.Package]bool),
 		flat:     make(map[*types.Interface]*flatInterface),
 	}
+	s.demand = newDemand(s)
+	return s
 }
 
 // architecture is the GOARCH that the go command sees.
@@ -84,6 +90,7 @@ func architecture(env []string) string {
 
 // checkAll checks packages at the same time.
 func (s *source) checkAll(pkgs []*packages.Package) {
+	s.settle(pkgs)
 	var wg sync.WaitGroup
 	for _, p := range pkgs {
 		wg.Go(func() { s.check(p) })
@@ -91,15 +98,25 @@ func (s *source) checkAll(pkgs []*packages.Package) {
 	wg.Wait()
 }
 
+// settle finds out what the packages need of others, unless that is known. Of those others no more is ever looked at.
+func (s *source) settle(pkgs []*packages.Package) {
+	s.settling.Lock()
+	defer s.settling.Unlock()
+	s.demand.settle(slices.DeleteFunc(slices.Clone(pkgs), func(p *packages.Package) bool { return s.demand.extents[p] != nil }))
+}
+
+// isDoubtful reports whether there are errors that a load as a whole might not have.
+func (s *source) isDoubtful() bool {
+	failed := false
+	for _, c := range s.pkgs {
+		failed = failed || c.failed
+	}
+	return failed || s.misread.Load()
+}
+
 // check returns the package with types. Its errors are kept in s.errs: most of them are none of our business.
 func (s *source) check(p *packages.Package) *checkedPackage {
-	s.mu.Lock()
-	c := s.pkgs[p]
-	if c == nil {
-		c = &checkedPackage{pkg: p}
-		s.pkgs[p] = c
-	}
-	s.mu.Unlock()
+	c := s.unchecked(p)
 	c.once.Do(func() {
 		switch {
 		case p.Types != nil: // somebody else has checked it
@@ -109,9 +126,7 @@ func (s *source) check(p *packages.Package) *checkedPackage {
 			c.types = types.Unsafe
 			return
 		}
-		s.slots <- struct{}{}
-		s.parseAll(p, c)
-		<-s.slots
+		s.settle([]*packages.Package{p})
 		s.checkAll(c.needs)
 		s.slots <- struct{}{}
 		s.checkFiles(p, c)
@@ -120,31 +135,16 @@ func (s *source) check(p *packages.Package) *checkedPackage {
 	return c
 }
 
-// parseAll parses the files of the package and finds out which of its imports they need.
-func (s *source) parseAll(p *packages.Package, c *checkedPackage) {
-	for _, path := range p.GoFiles {
-		if !s.read(p, path).generated {
-			c.files = append(c.files, s.parse(p, path))
-		}
+// unchecked returns the package, be it with types already or not.
+func (s *source) unchecked(p *packages.Package) *checkedPackage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.pkgs[p]
+	if c == nil {
+		c = &checkedPackage{pkg: p}
+		s.pkgs[p] = c
 	}
-	c.syntax = syntaxOf(c.files)
-	if !isOurs(p) {
-		c.syntax = reachable(c.syntax)
-	}
-	needs := make(map[*packages.Package]bool)
-	for i, f := range c.files {
-		used := usedNames(c.syntax[i])
-		if f.directives != nil {
-			maps.Copy(used, f.directives.names)
-		}
-		for _, spec := range f.syntax.Imports {
-			name, imported := importName(p, spec), p.Imports[pathOf(spec)]
-			if imported != nil && (used[name] || name == "." || len(imported.Errors) > 0) { // an error may be about the name
-				needs[imported] = true
-			}
-		}
-	}
-	c.needs = slices.Collect(maps.Keys(needs))
+	return c
 }
 
 func (s *source) checkFiles(p *packages.Package, c *checkedPackage) {
@@ -176,6 +176,10 @@ func (s *source) checkFiles(p *packages.Package, c *checkedPackage) {
 			s.addIncoming(syntax)
 		}
 	}
+	if len(syntax) == 0 && !isOurs(p) {
+		c.types = emptyPackage(p.PkgPath, p.Name)
+		return
+	}
 	c.types, _ = conf.Check(p.PkgPath, s.fset, syntax, c.info) // the error is the first of s.errs
 }
 
@@ -191,9 +195,7 @@ func (s *source) imported(p *packages.Package, c *checkedPackage, path string) (
 		}
 		return nil, fmt.Errorf("no package %s", path)
 	case !slices.Contains(c.needs, imported):
-		unused := types.NewPackage(path, imported.Name)
-		unused.MarkComplete()
-		return unused, nil
+		return emptyPackage(path, imported.Name), nil
 	case len(imported.GoFiles) == 0 && imported.PkgPath != "unsafe" && imported.Types == nil:
 		if len(imported.Errors) > 0 {
 			return nil, errors.New(imported.Errors[0].Msg)
@@ -201,6 +203,12 @@ func (s *source) imported(p *packages.Package, c *checkedPackage, path string) (
 		return nil, fmt.Errorf("no Go files in %s", path)
 	}
 	return s.check(imported).types, nil
+}
+
+func emptyPackage(path, name string) *types.Package {
+	empty := types.NewPackage(path, name)
+	empty.MarkComplete()
+	return empty
 }
 
 // importer is a function as a [types.Importer].

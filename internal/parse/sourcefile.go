@@ -24,7 +24,8 @@ type sourceFile struct {
 	marked    bool // may have directives, and is no output of ours
 
 	parseOnce  sync.Once
-	syntax     *ast.File // never nil after parsing
+	place      *token.File // of a file that is parsed in pieces
+	syntax     *ast.File   // never nil after parsing
 	parseErr   error
 	imports    map[string]*ast.ImportSpec // by name
 	directives *directives                // nil if not marked
@@ -95,12 +96,17 @@ func (s *source) parse(p *packages.Package, path string) *sourceFile {
 			f.directives = place(s.fset, f)
 		}
 		f.syntax = prune(f.syntax)
-		f.imports = make(map[string]*ast.ImportSpec)
-		for _, spec := range f.syntax.Imports {
-			f.imports[importName(p, spec)] = spec
-		}
+		f.indexImports(p)
 	})
 	return f
+}
+
+// indexImports makes the imports of the file known by their names in it.
+func (f *sourceFile) indexImports(p *packages.Package) {
+	f.imports = make(map[string]*ast.ImportSpec)
+	for _, spec := range f.syntax.Imports {
+		f.imports[importName(p, spec)] = spec
+	}
 }
 
 // parseSource parses a file, or has one that somebody else has parsed. Whether that one is all that there is to the file,

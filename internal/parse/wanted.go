@@ -2,7 +2,6 @@ package parse
 
 import (
 	"bytes"
-	"go/ast"
 	"os"
 	"slices"
 	"strings"
@@ -51,45 +50,31 @@ func (s *source) reachesMarked(p *packages.Package) bool {
 
 // embedsMarked reports whether an interface of the package embeds a type that may come from a marked package.
 func (s *source) embedsMarked(p *packages.Package) bool {
+	var files []*sourceFile
+	any := false
 	for _, path := range p.GoFiles {
-		f := s.read(p, path)
-		if f.generated || !bytes.Contains(f.src, []byte("interface")) {
-			continue // parsing is what takes the time
+		if f := s.read(p, path); !f.generated {
+			files = append(files, f)
+			any = any || bytes.Contains(f.src, []byte("interface"))
 		}
-		found := s.parse(p, path).parseErr != nil
-		ast.Inspect(f.syntax, func(n ast.Node) bool {
-			if literal, ok := n.(*ast.InterfaceType); ok {
-				for _, field := range literal.Methods.List {
-					found = found || len(field.Names) == 0 && !s.isForeign(p, f, field.Type)
-				}
-			}
-			return !found
-		})
-		if found {
+	}
+	if !any {
+		return false // parsing is what takes the time
+	}
+	for _, f := range files {
+		if s.parse(p, f.path).parseErr != nil && bytes.Contains(f.src, []byte("interface")) {
 			return true
 		}
 	}
-	return false
+	return bringsIn(syntaxOf(files), func(i int, name string) bool { return s.isForeign(p, files[i], name) })
 }
 
-// isForeign reports whether an embedded type is of another package that neither is marked nor reaches one that is, as
-// that of io.Reader. It says nothing about a type of the package itself, which may be another name for anything.
-func (s *source) isForeign(p *packages.Package, f *sourceFile, expr ast.Expr) bool {
-	switch x := ast.Unparen(expr).(type) {
-	case *ast.IndexExpr:
-		expr = x.X // type arguments bring no methods
-	case *ast.IndexListExpr:
-		expr = x.X
-	}
-	selector, ok := ast.Unparen(expr).(*ast.SelectorExpr)
-	if !ok {
+// isForeign reports whether a name in a file is that of an import that neither is marked nor reaches a package that is, as io.
+func (s *source) isForeign(p *packages.Package, f *sourceFile, name string) bool {
+	if f.imports[name] == nil {
 		return false
 	}
-	x, ok := selector.X.(*ast.Ident)
-	if !ok || f.imports[x.Name] == nil {
-		return false
-	}
-	imported := p.Imports[pathOf(f.imports[x.Name])]
+	imported := p.Imports[pathOf(f.imports[name])]
 	return imported != nil && len(imported.Errors) == 0 && !s.isMarked(imported) && !s.reachesMarked(imported)
 }
 

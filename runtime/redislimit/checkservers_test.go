@@ -156,6 +156,23 @@ func TestCheckOfRingWithoutShards(t *testing.T) {
 		`redislimit: check "rl:*": redis: all ring shards are down`)
 }
 
+// The rights at the sentinels are others, and another user's.
+func TestCheckOfSentinel(t *testing.T) {
+	sentinel := redistest.Sentinel(t)
+	user := redistest.User(t, sentinel.Master.Options(), "limiter", leastRights(t)...)
+	options := sentinel.Options()
+	options.Username, options.Password = user.Username, user.Password
+	client := redis.NewFailoverClient(options)
+	defer func() { _ = client.Close() }()
+	if err := redislimit.New(client).Check(t.Context()); err != nil {
+		t.Error(err)
+	}
+	everyAlgorithm(t, redislimit.NewPatient(client))
+	redistest.User(t, sentinel.Master.Options(), "limiter", "+@all", "-get", "~*")
+	checkError(t, redislimit.New(client).Check(t.Context()), redislimit.KindForbidden,
+		`redislimit: check "rl:*": FailoverClient: the user lacks +get`)
+}
+
 // Check has no budget but its context's, which holds on a server that accepts connections and keeps silent.
 func TestCheckOfSilentServer(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -50,9 +50,10 @@ func (st *stage) explained(ctx context.Context, e *Error) error {
 	return e.Err
 }
 
-// clean removes what a rehearsal that failed has left, for which it takes its time if the context has ended.
+// clean removes what a rehearsal that failed has left, for which it takes its time if the context has ended. What fails
+// here, too, has been said.
 func (st *stage) clean(ctx context.Context) {
-	within(ctx, func() (any, error) { //nolint:errcheck // the rehearsal's error says what is wrong
+	_, _ = within(ctx, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 		defer cancel()
 		return nil, st.reset(ctx)
