@@ -66,7 +66,7 @@ func TestClusterUnderLoad(t *testing.T) {
 			c.client = clusterClient(t, options)
 			c.store = redislimit.New(c.client, redislimit.Timeout(clusterPatience), redislimit.OnOutage(nil))
 			began := time.Now()
-			callers := underLoad(func(n int) error { return c.call(t, n) })
+			callers := underLoad(t, func(n int) error { return c.call(t, n) })
 			callers.answered(t, began, 2*clusterKeys)
 			eachServer(t, c.client, func(ctx context.Context, node *redis.Client) error { return node.ScriptFlush(ctx).Err() })
 			c.moveSlots(t, 10)

@@ -23,7 +23,7 @@ func TestScriptsForgottenUnderLoad(t *testing.T) {
 	store := redislimit.New(client, redislimit.Timeout(5*time.Second))
 	limit := ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 1000, Period: time.Hour}
 	var allowed atomic.Int64
-	callers := underLoad(func(int) error {
+	callers := underLoad(t, func(int) error {
 		charges, results := []ratelimit.Charge{{Key: []byte("a"), Name: "1h", Limit: limit, Cost: 1}}, make([]ratelimit.Result, 1)
 		err := store.Take(t.Context(), charges, results)
 		if results[0].Allowed {
