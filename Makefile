@@ -40,6 +40,11 @@ soak: redis ## a million random calls to the stores, in lock step with a model (
 	@RAPID_CHECKS=$$(( $(or $(SOAK),1) * 1000 )) go test -count=1 -timeout=24h -v -run='Conformance|ClockSetBack|Cluster/conformance' \
 		./runtime/memlimit ./runtime/redislimit | grep -E 'random calls|^(ok|FAIL|---|panic)'
 
+.PHONY: faults
+faults: redis ## real Redis servers that are away for a minute, in each of many ways, and floods (some 15 minutes); OUTAGE=10s is shorter
+	@RATELIMIT_OUTAGE=$(or $(OUTAGE),1m) RATELIMIT_FLOOD=10000000 go test -count=1 -timeout=2h -v -run='ServerIsAway|Flood' \
+		./runtime/redislimit ./runtime/httplimit | grep -E '_test.go:|^(ok|FAIL| *---|panic)'
+
 .PHONY: fuzz
 fuzz: ## random directives on random interfaces for a minute; FUZZ=10m for ten
 	@go test ./generated_test -run='^$$' -fuzz=FuzzInterfaces -fuzztime=$(or $(FUZZ),1m) -fuzzminimizetime=10x

@@ -1,12 +1,12 @@
 package redistest
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -24,7 +24,7 @@ type Instance struct {
 
 	process *os.Process
 	ended   chan struct{} // closed when the process has
-	log     *bytes.Buffer // of the process, to be read when it has ended
+	log     string        // the path of what it says
 }
 
 // Start starts a server as [Server] does.
@@ -44,7 +44,7 @@ func launch(t testing.TB, further func() []string, files ...string) *Instance {
 		}
 		t.Skipf("skipped, needs a real Redis: %v", err)
 	}
-	i := &Instance{t: t, path: path}
+	i := &Instance{t: t, path: path, log: filepath.Join(t.TempDir(), "log")}
 	for range attempts {
 		i.port = freePort(t)
 		i.arguments = slices.Concat(files, []string{"--bind", host, "--port", i.port, "--dir", t.TempDir(), "--save", "", "--appendonly", "no"}, further())
@@ -53,7 +53,7 @@ func launch(t testing.TB, further func() []string, files ...string) *Instance {
 			return i
 		}
 	}
-	t.Fatalf("redis-server does not start:\n%s", i.log)
+	t.Fatalf("redis-server does not start:\n%s", i.said())
 	return nil
 }
 
@@ -77,7 +77,7 @@ func (i *Instance) Restart(further ...string) {
 	deadline := time.Now().Add(startTimeout)
 	for !i.start(further...) { // a connection of another process may have the port for a moment
 		if time.Now().After(deadline) {
-			i.t.Fatalf("redis-server does not start again:\n%s", i.log)
+			i.t.Fatalf("redis-server does not start again:\n%s", i.said())
 		}
 	}
 }
@@ -85,23 +85,37 @@ func (i *Instance) Restart(further ...string) {
 // start runs the server and reports whether it answers. If not, it has ended, and the log says why.
 func (i *Instance) start(further ...string) bool {
 	i.t.Helper()
-	i.log = &bytes.Buffer{}
+	log, err := os.Create(i.log)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	defer func() { _ = log.Close() }() // the process has its own
 	cmd := exec.Command(i.path, slices.Concat(i.arguments, further)...)
-	cmd.Stdout, cmd.Stderr = i.log, i.log
+	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
 		i.t.Fatal(err)
 	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = cmd.Wait() // a server that is killed has no better news
-	}()
-	i.process, i.ended = cmd.Process, ended
+	i.process, i.ended = cmd.Process, make(chan struct{})
+	go wait(cmd, i.ended)
 	if i.answers() {
 		return true
 	}
 	i.Kill()
 	return false
+}
+
+func wait(cmd *exec.Cmd, ended chan<- struct{}) {
+	defer close(ended)
+	_ = cmd.Wait() // a server that is killed has no better news
+}
+
+// said returns what the server said since it was last started.
+func (i *Instance) said() string {
+	text, err := os.ReadFile(i.log)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
 }
 
 // answers waits until the server answers, and returns false when it has ended or takes too long. When another server

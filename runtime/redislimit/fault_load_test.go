@@ -53,6 +53,7 @@ type called struct {
 // load is many callers at the same time, that call again and again.
 type load struct {
 	ending  chan struct{}
+	once    sync.Once // closes ending
 	callers sync.WaitGroup
 
 	mu    sync.Mutex
@@ -60,9 +61,11 @@ type load struct {
 	calls []called
 }
 
-// underLoad starts callers of something. They must be ended.
-func underLoad(call func(n int) error) *load {
+// underLoad starts callers of something. They end with t, if not before.
+func underLoad(t *testing.T, call func(n int) error) *load {
+	t.Helper()
 	l := &load{ending: make(chan struct{})}
+	t.Cleanup(func() { l.end() })
 	for range loadCallers {
 		l.callers.Go(func() {
 			pause := time.NewTicker(loadPause)
@@ -95,7 +98,7 @@ func (l *load) call(call func(n int) error) {
 
 // end stops the callers and returns what they made.
 func (l *load) end() []called {
-	close(l.ending)
+	l.once.Do(func() { close(l.ending) })
 	l.callers.Wait()
 	return l.calls
 }

@@ -77,7 +77,7 @@ func TestOtherKeysAreGivenBackUnderLoad(t *testing.T) {
 	}
 	lost, other := of[options.Addrs[1]], of[options.Addrs[2]]
 	var admitted atomic.Int64
-	callers := underLoad(func(int) error {
+	callers := underLoad(t, func(int) error {
 		results := make([]ratelimit.Result, 2)
 		err := store.Take(t.Context(), []ratelimit.Charge{other, lost}, results)
 		if err == nil && results[0].Allowed {

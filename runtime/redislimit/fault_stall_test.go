@@ -22,7 +22,7 @@ func TestServerStalls(t *testing.T) {
 		defer func() { _ = client.Close() }()
 		var outages transitions
 		store := redislimit.New(client, redislimit.Timeout(budget), redislimit.OnOutage(outages.note))
-		callers := underLoad(func(n int) error {
+		callers := underLoad(t, func(n int) error {
 			return store.Take(t.Context(), fw(fmt.Sprint(n), 1), make([]ratelimit.Result, 1))
 		})
 		callers.answered(t, time.Now(), 10*loadCallers)
