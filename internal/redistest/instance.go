@@ -37,7 +37,7 @@ func Start(t testing.TB) *Instance {
 // configured by.
 func launch(t testing.TB, further func() []string, files ...string) *Instance {
 	t.Helper()
-	path, err := find()
+	path, _, err := find()
 	if err != nil {
 		if os.Getenv("CI") == "true" {
 			t.Fatal(err)

@@ -49,23 +49,30 @@ func Server(t testing.TB) *redis.Options {
 	return Start(t).Options()
 }
 
-// find returns the path of the server.
-func find() (string, error) {
-	path, err := exec.LookPath(cmp.Or(os.Getenv(serverVariable), "redis-server"))
+// Since skips a test on servers of before a major version of Redis, which lack what it takes.
+func Since(t testing.TB, major int, what string) {
+	t.Helper()
+	if _, version, err := find(); err == nil && version < major {
+		t.Skipf("skipped, needs Redis %d.0: %s", major, what)
+	}
+}
+
+// find returns the path of the server and its major version, by which Valkey's, from 7 on, can do what Redis's can.
+func find() (path string, major int, err error) {
+	path, err = exec.LookPath(cmp.Or(os.Getenv(serverVariable), "redis-server"))
 	if err != nil {
-		return "", fmt.Errorf("%w: apt-get install redis-server, or make test does it; %s may have another path", err, serverVariable)
+		return "", 0, fmt.Errorf("%w: apt-get install redis-server, or make test does it; %s may have another path", err, serverVariable)
 	}
 	version, err := exec.Command(path, "--version").Output()
 	if err != nil {
-		return "", fmt.Errorf("%s --version: %w", path, err)
+		return "", 0, fmt.Errorf("%s --version: %w", path, err)
 	}
 	for _, word := range strings.Fields(string(version)) {
-		var major int
 		if _, err := fmt.Sscanf(word, "v=%d.", &major); err == nil && major >= oldest {
-			return path, nil
+			return path, major, nil
 		}
 	}
-	return "", fmt.Errorf("%s is too old: want Redis %d.0 at least: %s", path, oldest, version)
+	return "", 0, fmt.Errorf("%s is too old: want Redis %d.0 at least: %s", path, oldest, version)
 }
 
 // freePort returns a loopback port that was free a moment ago. It is one that a node of a Cluster can have, which listens
