@@ -29,8 +29,9 @@ const serverVariable = "RATELIMIT_REDIS_SERVER"
 // Client starts a server of its own for t, empty and without persistence, on a free loopback port, and returns a client
 // of it. Both end with t.
 //
-// It is the redis-server in PATH or, if the environment has RATELIMIT_REDIS_SERVER, the one of that path: Redis 6.0 or
-// later, or what descends from it, as Valkey. Without one, the test is skipped, or fails if the environment has CI=true.
+// It is the redis-server in PATH: Redis 6.0 or later. Without one, the test is skipped, or fails if the environment has
+// CI=true. With RATELIMIT_REDIS_SERVER in the environment it is the server of that path, be it Valkey or another one that
+// takes Redis' options, or the test fails.
 func Client(t testing.TB) *redis.Client {
 	t.Helper()
 	client := redis.NewClient(Server(t))
