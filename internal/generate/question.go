@@ -16,13 +16,13 @@ type question struct {
 }
 
 // lowering returns a lowering of one of the method's expressions. Its variables are called like none of the taken names.
-// What the context comes from is never nil: every call needs it.
+// What has the context of every call is never nil.
 func (m *method) lowering(a ask, p *printer, taken scope) *lowering {
 	w := &lowering{expression: a.expression, m: m, p: p, taken: union(taken), known: newFacts(), declared: scope{}, serial: new(int)}
 	if a.attr == "skip" {
 		w.condition = a.node
 	}
-	if i := m.context.param; i >= 0 {
+	if i := m.context.param; i >= 0 && len(m.context.routes) == 0 {
 		w.known.add(fact{text: variable{index: i}.name(m.sig) + " != nil"})
 	}
 	return w
