@@ -64,6 +64,7 @@
 // Nothing on the way to a value makes an expression panic: no nil pointer, interface or function, no index out of
 // range, no divisor of zero. A part of a key is missing then, and onempty decides. A cost is 1. A condition does not
 // hold, and neither does its negation: of skip={req.Internal || isLocal(ctx)}, the second one decides about a nil req.
+// Two interfaces are not compared, since that panics if they hold slices, but for an error with a variable of a package.
 // What a function does with the arguments that it is given, and a method with a nil pointer inside an interface, is
 // theirs to know.
 //
