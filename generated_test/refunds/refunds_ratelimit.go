@@ -25,6 +25,9 @@ type RateLimitedLogin struct {
 	unnamed    *ratelimit.Guard
 	several    *ratelimit.Guard
 	parameters *ratelimit.Guard
+	swapped    *ratelimit.Guard
+	alike      *ratelimit.Guard
+	numbered   *ratelimit.Guard
 	panic      *ratelimit.Guard
 }
 
@@ -71,6 +74,21 @@ func NewRateLimitedLogin(next Login, limiter *ratelimit.Limiter) *RateLimitedLog
 		),
 		parameters: limiter.Guard("refunds.Login.Parameters", ratelimit.Rule{
 			Key:   "refunds.Login.Parameters",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+		}),
+		swapped: limiter.Guard("refunds.Login.Swapped", ratelimit.Rule{
+			Key:   "refunds.Login.Swapped",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+		}),
+		alike: limiter.Guard("refunds.Login.Alike", ratelimit.Rule{
+			Key:   "refunds.Login.Alike",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+		}),
+		numbered: limiter.Guard("refunds.Login.Numbered", ratelimit.Rule{
+			Key:   "refunds.Login.Numbered",
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 		}),
@@ -160,6 +178,51 @@ func (l *RateLimitedLogin) Parameters(id string) error {
 	defer call.End()
 	err = l.next.Parameters(id)
 	if id == "" {
+		call.Refund("1h")
+	}
+	return err
+}
+
+// Swapped calls [Login.Swapped], at most once per 1h, given back if ret0 == "free" && ret1 == 1 && err == nil (token
+// bucket).
+func (l *RateLimitedLogin) Swapped() (int, string, error) {
+	call, err := l.swapped.Begin(context.Background())
+	if err != nil {
+		return 0, "", err
+	}
+	defer call.End()
+	ret1, ret0, err := l.next.Swapped()
+	if ret0 == "free" && ret1 == 1 && err == nil {
+		call.Refund("1h")
+	}
+	return ret1, ret0, err
+}
+
+// Alike calls [Login.Alike], at most once per 1h, given back if ret1 != nil && err.Error() == ret1.Items[0] (token
+// bucket).
+func (l *RateLimitedLogin) Alike() (*Page, error) {
+	call, err := l.alike.Begin(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	defer call.End()
+	ret1, err := l.next.Alike()
+	if ret1 != nil && err != nil && len(ret1.Items) > 0 && err.Error() == ret1.Items[0] {
+		call.Refund("1h")
+	}
+	return ret1, err
+}
+
+// Numbered calls [Login.Numbered], at most once per 1h, given back if ret0 != nil && err.Error() == "broken" (token
+// bucket).
+func (l *RateLimitedLogin) Numbered(ret0 *Page) error {
+	call, err := l.numbered.Begin(context.Background())
+	if err != nil {
+		return err
+	}
+	defer call.End()
+	err = l.next.Numbered(ret0)
+	if ret0 != nil && err != nil && err.Error() == "broken" {
 		call.Refund("1h")
 	}
 	return err

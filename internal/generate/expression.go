@@ -101,11 +101,11 @@ func (e *expression) normalize() {
 	}
 }
 
-// name is the name of the variable in the method's signature, or what a directive calls it.
+// name is the name of the variable in the method's signature, or one that no other variable can have.
 func (v variable) name(sig *types.Signature) string {
 	vars, unnamed := sig.Params(), "$"
 	if v.isResult {
-		vars, unnamed = sig.Results(), "ret"
+		vars, unnamed = sig.Results(), "$ret"
 	}
 	if declared := vars.At(v.index); !isUnnamed(declared) {
 		return declared.Name()
@@ -197,7 +197,7 @@ func (c *expressionCheck) checkNames(node ast.Expr, scope *types.Scope) bool {
 }
 
 // hiddenResult returns why a name is not that of the result which whoever writes it in a refund means, or "": a parameter
-// or another result is called err, or ret0.
+// is called err, or ret0. A result that is called so is what its name says, whichever number it has.
 func hiddenResult(sig *types.Signature, name string) string {
 	last := sig.Results().Len() - 1
 	param := slices.Index(names(sig.Params()), name)
@@ -214,9 +214,6 @@ func hiddenResult(sig *types.Signature, name string) string {
 	}
 	if param >= 0 {
 		return fmt.Sprintf("%s is a parameter and not the result of that number: want $%d, or another name for the parameter", name, param)
-	}
-	if other := slices.Index(names(sig.Results()), name); other >= 0 && other != number {
-		return fmt.Sprintf("%s is the name of result %d and not the result of that number: want ret%[2]d, or another name for it", name, other)
 	}
 	return ""
 }
