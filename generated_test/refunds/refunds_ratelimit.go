@@ -119,7 +119,7 @@ func (l *RateLimitedLogin) Login(ctx context.Context, name string) error {
 	return err
 }
 
-// Named calls [Login.Named], at most 2 times per 1h, given back if page.Cached || errors.Is(err, ErrNotFound) (token
+// Named calls [Login.Named], at most 2 times per 1h, given back if page.Cached || errors.Is(e, ErrNotFound) (token
 // bucket).
 func (l *RateLimitedLogin) Named(ctx context.Context) (*Page, error) {
 	call, err := l.named.Begin(ctx)
@@ -134,7 +134,7 @@ func (l *RateLimitedLogin) Named(ctx context.Context) (*Page, error) {
 	return page, err
 }
 
-// Unnamed calls [Login.Unnamed], at most 2 times per 1h, given back if page.Cached && n == 0 (token bucket).
+// Unnamed calls [Login.Unnamed], at most 2 times per 1h, given back if ret0.Cached && ret1 == 0 (token bucket).
 func (l *RateLimitedLogin) Unnamed() (*Page, int, error) {
 	call, err := l.unnamed.Begin(context.Background())
 	if err != nil {
@@ -151,7 +151,7 @@ func (l *RateLimitedLogin) Unnamed() (*Page, int, error) {
 // Several calls [Login.Several], within all of these limits:
 //   - at most once per 1h, given back if err == nil (token bucket)
 //   - at most 2 times per 1d, given back if err == nil (token bucket)
-//   - at most 9 units per 7d, n a call, given back if n2 > n (token bucket)
+//   - at most 9 units per 7d, n a call, given back if ret0 > n (token bucket)
 func (l *RateLimitedLogin) Several(n int) (int, error) {
 	call, err := l.several.Begin(context.Background(), ratelimit.Cost("7d", int64(n)))
 	if err != nil {
