@@ -109,8 +109,8 @@ func (r *RateLimitedChat) Parameters(
 	return r.next.Parameters(ratelimit, call, string, len_, n, byte, uint64_)
 }
 
-// Functions calls [Chat.Functions], at most 1 unit per 1h for each call(id), session(id).ID, s, err and 2 more, cost(1)
-// a call, unless skip && req.Tags[0] == err (token bucket).
+// Functions calls [Chat.Functions], at most 1 unit per 1h for each call(id), session(id).ID, s, err, c and user,
+// cost(1) a call, unless skip && req.Tags[0] == err (token bucket).
 func (r *RateLimitedChat) Functions(id string, req *Request) error {
 	var sessionID ratelimitgen.Arg
 	if user2 := session(id); user2 != nil {

@@ -59,13 +59,18 @@ func (m *mistakes) err() error {
 	return all
 }
 
-// enumerate returns names as words, cut short if they are many: A, B and C.
+// enumerate returns names as words, cut short if they are many.
 func enumerate(names []string) string {
 	const most = 5
-	switch n := len(names); {
-	case n > most:
+	if n := len(names); n > most {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:most-1], ", "), n-most+1)
-	case n > 1:
+	}
+	return enumerateAll(names)
+}
+
+// enumerateAll returns names as words: A, B and C.
+func enumerateAll(names []string) string {
+	if n := len(names); n > 1 {
 		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
 	}
 	return strings.Join(names, "")

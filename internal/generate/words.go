@@ -103,7 +103,7 @@ func (m *method) fallbackWords(limits string) string {
 func (m *method) limitWords(l *parse.Limit) string {
 	text := most(l)
 	if identity := m.identityOf(l); len(identity) > 0 {
-		text += " for each " + enumerate(identity)
+		text += " for each " + enumerateAll(identity)
 		switch l.OnEmpty {
 		case "share":
 			text += ", calls without one counted together"
