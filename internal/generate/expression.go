@@ -66,7 +66,7 @@ func (b *builder) expression(m *method, l *parse.Limit, attr string, source *ann
 	pkg, outer := b.home(m, l)
 	if pkg == nil { // who has the source has checked it, see [Check]
 		if obstacle, ok := l.Obstacle(source.Offset); ok {
-			c.refuse(node.Pos(), obstacle+m.decorator.elsewhere(nil, m.name))
+			c.refuseFor(m.decorator.elsewhere(nil, m.name), node.Pos(), obstacle)
 		}
 		return nil
 	}
@@ -256,7 +256,10 @@ func (c *expressionCheck) checkSyntax(node ast.Expr) bool {
 }
 
 // refuse reports a mistake at a node of the expression. A default holds for more than one method, so that it says which.
-func (c *expressionCheck) refuse(pos token.Pos, message string) {
+func (c *expressionCheck) refuse(pos token.Pos, message string) { c.refuseFor(need{}, pos, message) }
+
+// refuseFor reports a mistake that is one because of who needs the expression.
+func (c *expressionCheck) refuseFor(n need, pos token.Pos, message string) {
 	offset := c.source.Offset
 	if c.file.Base() <= int(pos) && int(pos) <= c.file.Base()+c.file.Size() {
 		offset = c.source.At(c.file.Offset(pos))
@@ -268,22 +271,27 @@ func (c *expressionCheck) refuse(pos token.Pos, message string) {
 	} else {
 		text += ": " + message
 	}
+	text += n.words
 	if !c.limit.Default {
-		c.mistakes.add(at, text)
+		c.mistakes.addFor(n.decorator, at, text)
 		return
 	}
-	c.mistakes.addMethod(at, strings.ReplaceAll(text, "%", "%%")+" (in %s)", c.method.name)
+	c.mistakes.addMethodFor(n.decorator, at, strings.ReplaceAll(text, "%", "%%")+" (in %s)", c.method.name)
 }
 
+// need is who needs what a directive mentions, in words that end a message, and by name if that is one of several that may.
+type need struct{ words, decorator string }
+
 // elsewhere says where what a directive mentions cannot be written if that is not the package that the directive stands in.
-func (d *decorator) elsewhere(home *types.Package, method string) string {
+func (d *decorator) elsewhere(home *types.Package, method string) need {
 	switch source := d.source.Package.Types; home {
 	case d.target.Types:
-		return ""
+		return need{}
 	case source:
-		return ", but the decorator" + d.there() + " needs it: " + wayOut
+		return need{words: ", but the decorator" + d.there() + " needs it: " + wayOut}
 	default:
-		return fmt.Sprintf(", but the decorator of %s.%s needs it: want what can be written there, or %s in %[2]s with a line of its own",
-			source.Name(), d.iface.Name, method)
+		name := source.Name() + "." + d.iface.Name
+		words := fmt.Sprintf(", but %s: want what can be written there, or %s with a line of its own there", parse.Needed(name), method)
+		return need{words, name}
 	}
 }

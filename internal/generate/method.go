@@ -79,10 +79,10 @@ func (m *method) survey() {
 	}
 	p := m.decorator.newPrinter(nil)
 	m.write(p, func(e *expression, problem string) {
-		e.refuse(e.node.Pos(), problem+m.decorator.elsewhere(e.home, m.name))
+		e.refuseFor(m.decorator.elsewhere(e.home, m.name), e.node.Pos(), problem)
 	})
 	if problem := m.fallback.problem(p); problem != "" {
-		m.decorator.refuseFallback(m.fallback.limit, problem+m.decorator.elsewhere(m.fallback.target.Pkg(), m.name))
+		m.decorator.refuseFallbackFor(m.decorator.elsewhere(m.fallback.target.Pkg(), m.name), m.fallback.limit, problem)
 	}
 	m.uses = p.names
 	for path := range p.packages {
