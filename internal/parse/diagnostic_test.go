@@ -18,13 +18,25 @@ func TestSortMakesOneOfThoseThatDifferInDecorators(t *testing.T) {
 		add  Diagnostics
 		want string
 	}{
-		{Diagnostics{at(1, "x", "b.B"), at(1, "y", "b.B"), at(1, "x", "")},
-			"a.go:1:1: x\na.go:1:1: x, but the decorator of b.B needs it: want none\na.go:1:1: y, but the decorator of b.B needs it: want none"},
-		{Diagnostics{at(1, "x", "c.C"), at(1, "x", "b.B"), at(1, "x", "")},
-			"a.go:1:1: x\na.go:1:1: x, but the decorators of b.B and c.C need it: want none\na.go:1:1: y, but the decorator of b.B needs it: want none"},
-		{Diagnostics{at(1, "x", "a.A"), at(1, "y", "a.A"), at(2, "x", "a.A")},
-			"a.go:1:1: x\na.go:1:1: x, but the decorators of a.A, b.B and c.C need it: want none\n" +
-				"a.go:1:1: y, but the decorators of a.A and b.B need it: want none\na.go:2:1: x, but the decorator of a.A needs it: want none"},
+		{
+			Diagnostics{at(1, "x", "b.B"), at(1, "y", "b.B"), at(1, "x", "")},
+			"a.go:1:1: x\n" +
+				"a.go:1:1: x, but the decorator of b.B needs it: want none\n" +
+				"a.go:1:1: y, but the decorator of b.B needs it: want none",
+		},
+		{
+			Diagnostics{at(1, "x", "c.C"), at(1, "x", "b.B"), at(1, "x", "")},
+			"a.go:1:1: x\n" +
+				"a.go:1:1: x, but the decorators of b.B and c.C need it: want none\n" +
+				"a.go:1:1: y, but the decorator of b.B needs it: want none",
+		},
+		{
+			Diagnostics{at(1, "x", "a.A"), at(1, "y", "a.A"), at(2, "x", "a.A")},
+			"a.go:1:1: x\n" +
+				"a.go:1:1: x, but the decorators of a.A, b.B and c.C need it: want none\n" +
+				"a.go:1:1: y, but the decorators of a.A and b.B need it: want none\n" +
+				"a.go:2:1: x, but the decorator of a.A needs it: want none",
+		},
 	} {
 		ds = append(ds, test.add...)
 		ds.Sort()
