@@ -26,7 +26,9 @@ type demand struct {
 
 var (
 	// always are the methods that decorators and their generator ask for, whatever else does.
-	always = slices.Concat([]string{"Context", "Error", "MarshalText", "String"}, ofLocks)
+	always = slices.Concat([]string{"Context", "Error", "MarshalText", "String"}, ofContexts, ofLocks)
+	// ofContexts are those of context.Context, which parameters of other types may have.
+	ofContexts = []string{"Deadline", "Done", "Err", "Value"}
 	// ofLocks are those that also matter in parts of a type that nobody can name: values that have them must not be copied.
 	ofLocks = []string{"Lock", "Unlock"}
 )
