@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/modfile"
@@ -73,7 +74,13 @@ func moduleAround(cfg Config, root string) (*mainModule, bool) {
 		return nil, false
 	}
 	m.path = m.file.Module.Mod.Path
-	return m, m.path != "std" && m.path != "cmd"
+	return m, m.path != "std" && m.path != "cmd" && !m.isShared()
+}
+
+// isShared reports whether another module may have packages below the path of this one: where both do, the go command has
+// something to say.
+func (m *mainModule) isShared() bool {
+	return slices.ContainsFunc(m.file.Require, func(r *modfile.Require) bool { return strings.HasPrefix(r.Mod.Path, m.path+"/") })
 }
 
 // pathOf returns the import path of the package in a folder of the module.
