@@ -31,7 +31,7 @@ func receiverIn(receiver []byte) string {
 		return ""
 	}
 	receiver, _, _ = bytes.Cut(receiver, []byte("["))
-	receiver = bytes.TrimRight(receiver, ") \t,")
+	receiver = bytes.TrimRight(receiver, ") \t\r\n,")
 	start := len(receiver)
 	for start > 0 && isIdentByte(receiver[start-1]) {
 		start--
