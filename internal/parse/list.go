@@ -235,13 +235,16 @@ func matcher(dir, pattern string) func(*packages.Package) bool {
 	return func(p *packages.Package) bool { return begins(realPath(p.Dir), start, string(filepath.Separator)) }
 }
 
-// realPath returns the absolute path of a file or folder without symbolic links, as far as it exists.
+// realPath returns the absolute path of a file or folder without symbolic links, those above it included if it is not there.
 func realPath(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
+		return real
+	}
+	if parent := filepath.Dir(path); parent != path {
+		return filepath.Join(realPath(parent), filepath.Base(path))
 	}
 	return path
 }
