@@ -33,6 +33,7 @@ func (p *plan) clean() error {
 				return err
 			}
 			if from, ok := pkg.SourceDir(c.old); ok && parse.IsOutput(path, c.old) && p.isStale(dir, from, name) {
+				c.isOrphan = isGone(filepath.Join(from, name))
 				p.changes[path] = c
 			}
 		}
