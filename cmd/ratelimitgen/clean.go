@@ -25,7 +25,7 @@ func (p *plan) clean() error {
 		for _, entry := range entries {
 			path := filepath.Join(dir, entry.Name())
 			name, ok := parse.SourcePath(entry.Name())
-			if _, planned := p.changes[path]; !ok || planned {
+			if _, planned := p.changes[path]; !ok || planned || isDir(path) {
 				continue
 			}
 			c, err := newChange(path, nil)
@@ -63,4 +63,9 @@ func (p *plan) isStale(dir, from, name string) bool {
 func isGone(path string) bool {
 	_, err := os.Lstat(path)
 	return errors.Is(err, fs.ErrNotExist)
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }

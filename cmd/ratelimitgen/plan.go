@@ -230,6 +230,13 @@ func (p *plan) verify() {
 
 // add plans the file at path, which is generated for f.
 func (p *plan) add(path string, f *parse.File) error {
+	if isDir(path) {
+		p.report(f.Package, parse.Diagnostic{
+			Pos:     f.Package.Fset.PositionFor(f.Syntax.Name.Pos(), false),
+			Message: parse.PathFrom(f.Path, path) + " is a directory, and is to hold the decorators of this file: want another name for one of the two",
+		})
+		return nil
+	}
 	c, err := newChange(path, p.sources[f])
 	if err != nil {
 		return err

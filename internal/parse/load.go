@@ -215,7 +215,7 @@ func (s *source) unannotated(root *packages.Package, pkg *Package, others map[*s
 	}
 }
 
-// unplaced reports the Go files that the go command cannot place in the build, in its own words. Nobody has read them, so
+// unplaced reports the Go files that the go command cannot read or place in the build, in its own words. Nobody has read them, so
 // they might have directives.
 func (s *source) unplaced(root *packages.Package) Diagnostics {
 	var diags Diagnostics
@@ -228,6 +228,9 @@ func (s *source) unplaced(root *packages.Package) Diagnostics {
 		before := src[:max(0, bytes.Index(src, []byte("//go:build")))]
 		pos.Line, pos.Column = 1+bytes.Count(before, []byte("\n")), 1
 		_, words, _ := strings.Cut(err.Msg, filepath.Base(pos.Filename)+": ")
+		if strings.HasPrefix(err.Msg, opening) {
+			words = "cannot be read: " + words
+		}
 		diags = append(diags, Diagnostic{Pos: pos, Message: words})
 	}
 	return diags
