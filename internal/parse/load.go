@@ -93,6 +93,35 @@ func (l *Listing) LoadSparse(stubs map[string]string) ([]*Package, error) {
 	return pkgs, nil
 }
 
+// LoadWhole returns packages that [Listing.LoadSparse] has returned, those that are doubtful loaded as [Listing.Load] does. It
+// loads all where decorators go into one package, which must know them all.
+func (l *Listing) LoadWhole(pkgs []*Package, isDoubtful func(*Package) bool) ([]*Package, error) {
+	if l.HasTarget() {
+		return l.Load()
+	}
+	some := *l.listing
+	some.roots = nil
+	var places []int
+	for i, pkg := range pkgs { // one for each root
+		if isDoubtful(pkg) {
+			some.roots = append(some.roots, l.roots[i])
+			places = append(places, i)
+		}
+	}
+	part := &Listing{l.cfg, l.patterns, &some}
+	loaded, err := part.load(part.newSource())
+	pkgs = slices.Clone(pkgs)
+	for i, pkg := range loaded {
+		pkgs[places[i]] = pkg
+	}
+	if extended, err := l.extend(pkgs); err != nil {
+		return nil, err
+	} else if extended {
+		return l.Load()
+	}
+	return pkgs, err
+}
+
 // extend lists all packages that the patterns match if what is there does not tell whether output is still needed: that may
 // depend on every package.
 func (l *Listing) extend(pkgs []*Package) (bool, error) {
