@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"go/token"
 	"slices"
-	"unicode/utf8"
 )
 
 // span is where a declaration stands in a file, found without parsing it.
@@ -59,7 +58,7 @@ func withoutBodies(src []byte) []byte {
 func declarationAt(src []byte, start int, tok token.Token) (s span, next int, ok bool) {
 	s = span{tok: tok, start: start, body: -1}
 	depth := 0        // of parentheses, brackets and braces
-	var before []byte // the last words, without comments
+	var before []byte // the last words that are in none of these, without comments
 	for at := start; at < len(src); {
 		switch c := src[at]; c {
 		case '\n':
@@ -96,8 +95,10 @@ func declarationAt(src []byte, start int, tok token.Token) (s span, next int, ok
 			at++
 		default:
 			end := skipToken(src, at)
-			if words := bytes.TrimSpace(src[at:end]); len(words) > 0 && !isComment(src, at) {
-				before = words
+			if depth == 0 && !isComment(src, at) {
+				if words := bytes.TrimSpace(src[at:end]); len(words) > 0 {
+					before = words
+				}
 			}
 			at = end
 		}
@@ -115,8 +116,8 @@ func (s span) withBody() span {
 
 // isTypeAfter reports whether a brace after those words starts no body, but what a result type has.
 func isTypeAfter(words []byte) bool {
-	last := words[1+bytes.LastIndexFunc(words, func(r rune) bool { return r < utf8.RuneSelf && !isIdentByte(byte(r)) }):]
-	return string(last) == "interface" || string(last) == "struct"
+	last := lastIdent(words)
+	return last == "interface" || last == "struct"
 }
 
 func isComment(src []byte, at int) bool {
