@@ -12,7 +12,7 @@ import (
 
 // demand finds out what the packages of the user need of those that they depend on, so that nothing else is parsed and
 // type-checked: the declarations that something mentions, and what these mention in turn. Of a type it keeps those methods
-// and fields only whose name somebody can ask for; other fields keep their size, see shapeOf.
+// and fields only whose name somebody can ask for; other fields keep their size, see shapes.
 //
 // No type changes that can be written outside of its package. If something is missing that matters after all, there is an error:
 // [Listing.LoadSparse] then loads all.
