@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
 
 // Error says that Redis could not do what a method of a [Store] asked of it. It is never a refusal. It wraps what the
@@ -34,6 +36,11 @@ func doing(method string, keys []string) string {
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+// Is reports whether target is what all errors of [KindMisconfigured] match.
+func (e *Error) Is(target error) bool {
+	return e.Kind == KindMisconfigured && target == ratelimit.ErrMisconfigured
+}
 
 // Kind is a kind of [Error], in one word that will do as a label of a metric.
 type Kind string
@@ -70,7 +77,9 @@ const (
 	KindReply Kind = "reply"
 	// KindServer is any other error that the server answers.
 	KindServer Kind = "server"
-	// KindMisconfigured is a Store without a client. The error matches [ratelimit.ErrMisconfigured].
+	// KindMisconfigured is a Store without a client, or with one that does not fit the server: of a Cluster where there is
+	// none, or one that does not know that it leads to a Cluster, see [New], so that keys of one call live apart. The error
+	// matches [ratelimit.ErrMisconfigured].
 	KindMisconfigured Kind = "misconfigured"
 )
 
@@ -100,6 +109,7 @@ var kindsOfReplies = map[string]Kind{
 	"WRONGPASS":   KindForbidden,
 	"NOPERM":      KindForbidden,
 	"WRONGTYPE":   KindForeign,
+	"CROSSSLOT":   KindMisconfigured,
 }
 
 // textsOfReplies are what says it where there is no code.
@@ -112,6 +122,7 @@ var textsOfReplies = []struct {
 	{"The user executing the script can't", KindForbidden}, // Redis 7.0
 	{"ACL failure in script", KindForbidden},               // Redis 7.2 on
 	{"unauthenticated", KindForbidden},                     // to whatever is long
+	{"cluster support disabled", KindMisconfigured},        // to a client of a Cluster
 	{"max number of clients", KindConnection},              // is said to a connection that is then closed
 }
 

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -46,9 +47,9 @@ import (
 // others took of in between has given back its oldest units, and a bucket of a changed limit is as after any call by the
 // new one. Peek, Refund and Renew ask for all Keys at the same time, and like Reset go on when one fails.
 type Store struct {
-	sender  *sender
+	sender  sender
 	prefix  string
-	scripts *scripts
+	scripts scripts
 	now     func() time.Time // what the scripts go by; nil is the server's clock
 	local   *memlimit.Store
 }
@@ -84,10 +85,20 @@ func Timeout(d time.Duration) Option {
 }
 
 // New returns a Store that keeps its buckets where client leads to: one server, Sentinel, Cluster or Ring. It sends
-// nothing yet.
+// nothing yet. A Cluster or Ring is known by its client's methods, so that this may be wrapped, as in
+// struct{ *redis.ClusterClient }, but not behind an interface, nor be an AutoPipeliner. Without a client, or with an option
+// that is nil, calls return errors of [KindMisconfigured], as those of the zero Store do.
 func New(client redis.UniversalClient, opts ...Option) *Store {
-	s := &Store{sender: newSender(client), prefix: defaultPrefix, scripts: standard, local: newLocal()}
-	for _, opt := range opts {
+	s := &Store{prefix: defaultPrefix, scripts: standard, local: newLocal()}
+	s.sender.timeout, s.sender.outages.report = defaultTimeout, logOutage
+	if v := reflect.ValueOf(client); client != nil && (v.Kind() != reflect.Pointer || !v.IsNil()) {
+		s.sender.lead(client)
+	}
+	for i, opt := range opts {
+		if opt == nil {
+			s.sender.client, s.sender.unusable = nil, fmt.Errorf("%w: option %d is nil", ratelimit.ErrMisconfigured, i+1)
+			continue
+		}
 		opt.apply(s)
 	}
 	return s
@@ -189,7 +200,11 @@ func (s *Store) Reset(ctx context.Context, charges []ratelimit.Charge) error {
 	var errs []error
 	for i := range charges {
 		key := s.key(&charges[i])
-		_, err := s.sender.send(ctx, key, func(ctx context.Context) (any, error) {
+		err := s.sender.ready()
+		if err != nil {
+			return s.wrap("reset", charges, err)
+		}
+		_, err = s.sender.send(ctx, key, func(ctx context.Context) (any, error) {
 			return nil, s.sender.client.Process(ctx, redis.NewIntCmd(ctx, "del", key))
 		})
 		errs = append(errs, s.wrap("reset", charges[i:i+1], err))
