@@ -26,13 +26,21 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("redislimit: %s: %v", doing(e.Method, e.Keys), e.Err)
 }
 
+// doing names the first keys only: there may be thousands.
 func doing(method string, keys []string) string {
-	quoted := make([]string, len(keys))
-	for i, key := range keys {
-		quoted[i] = fmt.Sprintf("%.200q", key)
+	quoted := make([]string, min(len(keys), maxNamed))
+	for i := range quoted {
+		quoted[i] = fmt.Sprintf("%.200q", keys[i])
 	}
-	return method + " " + strings.Join(quoted, ", ")
+	text := method + " " + strings.Join(quoted, ", ")
+	if more := len(keys) - len(quoted); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
+
+// maxNamed is how many keys the text of an error names.
+const maxNamed = 8
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }

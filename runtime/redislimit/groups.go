@@ -195,5 +195,26 @@ func each(groups []group, do func(*group) error) error {
 		})
 	}
 	wg.Wait()
-	return errors.Join(errs...)
+	return join(errs)
+}
+
+// join makes one error of many, and of those that say the same of different keys one of all these keys.
+func join(errs []error) error {
+	var different []error
+	saying := map[string]*Error{}
+	for _, err := range errs {
+		e, ok := errors.AsType[*Error](err)
+		if !ok {
+			different = append(different, err)
+			continue
+		}
+		what := fmt.Sprintf("%s %s %v", e.Method, e.Kind, e.Err)
+		if first, ok := saying[what]; ok {
+			first.Keys = append(first.Keys, e.Keys...)
+			continue
+		}
+		saying[what] = e
+		different = append(different, e)
+	}
+	return errors.Join(different...)
 }

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -189,27 +190,39 @@ func (s *Store) renew(ctx context.Context, charges []ratelimit.Charge, held []bo
 }
 
 // Reset implements [ratelimit.Store]. It returns the context's error if that has ended before, the error of
-// [ratelimit.CheckCharges], or errors, each an [*Error]. Bucket by bucket is made as new, in any topology; it goes on when
-// one fails.
+// [ratelimit.CheckCharges], or errors, each an [*Error]. It goes on when one fails. A hundred buckets are one command. In a
+// Cluster or Ring those of each Key are one: to reset many thousands at once takes longer than the default [Timeout].
 func (s *Store) Reset(ctx context.Context, charges []ratelimit.Charge) error {
 	if err := cmp.Or(ctx.Err(), ratelimit.CheckCharges(charges)); err != nil {
 		return err
 	}
 	ctx, cancel := s.sender.budget(ctx)
 	defer cancel()
-	var errs []error
-	for i := range charges {
-		key := s.key(&charges[i])
-		err := s.sender.ready()
-		if err != nil {
-			return s.wrap("reset", charges, err)
+	groups := s.split(charges)
+	if groups == nil {
+		for part := range slices.Chunk(charges, maxRemoved) {
+			groups = append(groups, group{charges: part})
 		}
-		_, err = s.sender.send(ctx, key, func(ctx context.Context) (any, error) {
-			return nil, s.sender.client.Process(ctx, redis.NewIntCmd(ctx, "del", key))
-		})
-		errs = append(errs, s.wrap("reset", charges[i:i+1], err))
 	}
-	return errors.Join(errs...)
+	return each(groups, func(g *group) error { return s.remove(ctx, g.charges) })
+}
+
+// maxRemoved is how many buckets a command removes: few enough that it does not hold up those of others.
+const maxRemoved = 100
+
+func (s *Store) remove(ctx context.Context, charges []ratelimit.Charge) error {
+	args := make([]any, 0, 1+len(charges))
+	args = append(args, "del")
+	for i := range charges {
+		args = append(args, s.key(&charges[i]))
+	}
+	err := s.sender.ready()
+	if err == nil {
+		_, err = s.sender.send(ctx, s.key(&charges[0]), func(ctx context.Context) (any, error) {
+			return nil, s.sender.client.Process(ctx, redis.NewIntCmd(ctx, args...))
+		})
+	}
+	return s.wrap("reset", charges, err)
 }
 
 var errNoClient = fmt.Errorf("%w: no client", ratelimit.ErrMisconfigured)
