@@ -15,7 +15,7 @@ import (
 // Error says that Redis could not do what a method of a [Store] asked of it. It is never a refusal. It wraps what the
 // client or the server said; a call for several keys of a Cluster or Ring may return several, joined.
 type Error struct {
-	Method string   // what was to be done: take, peek, refund, renew, reset, check, or undo, which is a take's second half
+	Method string   // what was to be done: take, peek, refund, also of a take that does not end well, renew, reset or check
 	Keys   []string // the keys in Redis; of a check their pattern
 	Kind   Kind
 	Err    error // the cause

@@ -42,11 +42,12 @@ import (
 // In a Cluster or Ring, buckets of different Keys live on different servers, unless the [Prefix] has a hash tag. A call
 // for several Keys is then one script a Key, one after the other. Take still charges all or none: when a Key refuses or
 // errs, what those before it were charged is refunded before Take returns, and the results tell where the limits stand
-// then. In between, other callers find less than there is. The refund is tried for a second, even if the context has ended.
-// That Take does not wait for one that takes longer than the call may, or that it fails, is an error too. Three things are
-// not as before after such a refund: a Holder that took again what it held holds nothing, a [ratelimit.SlidingLog] that
-// others took of in between has given back its oldest units, and a bucket of a changed limit is as after any call by the
-// new one. Peek, Refund and Renew ask for all Keys at the same time, and like Reset go on when one fails.
+// then. In between, other callers find less than there is. The refund is tried for two seconds, even if the context has
+// ended or the server is off the path of calls, and is sent once at most. That Take does not wait for one that takes longer
+// than the call may, or that it fails, is an error too. Three things are not as before after such a refund: a Holder that
+// took again what it held holds nothing, a [ratelimit.SlidingLog] that others took of in between has given back its oldest
+// units, and a bucket of a changed limit is as after any call by the new one. Peek, Refund and Renew ask for all Keys at the
+// same time, and like Reset go on when one fails.
 type Store struct {
 	sender  sender
 	prefix  string
@@ -154,17 +155,17 @@ func (s *Store) Refund(ctx context.Context, charges []ratelimit.Charge) error {
 	ctx, cancel := s.sender.budget(ctx)
 	defer cancel()
 	if groups := s.split(charges); groups != nil {
-		return each(groups, func(g *group) error { return s.giveBack(ctx, "refund", g.charges) })
+		return each(groups, func(g *group) error { return s.giveBack(ctx, g.charges) })
 	}
-	return s.giveBack(ctx, "refund", charges)
+	return s.giveBack(ctx, charges)
 }
 
-func (s *Store) giveBack(ctx context.Context, method string, charges []ratelimit.Charge) error {
+func (s *Store) giveBack(ctx context.Context, charges []ratelimit.Charge) error {
 	reply, err := s.run(ctx, s.scripts.refund, charges)
 	if err == nil {
 		err = readLost(reply, charges)
 	}
-	return s.wrap(method, charges, err)
+	return s.wrap("refund", charges, err)
 }
 
 // Renew implements [ratelimit.Renewer]. It returns the context's error if that has ended before, the error of
