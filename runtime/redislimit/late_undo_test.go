@@ -159,7 +159,7 @@ func TestUndoWaitsForAServerThatIsOffThePath(t *testing.T) {
 		}}
 		var store *redislimit.Store
 		var broken atomic.Bool
-		client.serve(func(ctx context.Context, key string) error {
+		client.serve(func(_ context.Context, key string) error {
 			switch {
 			case key == b && !broken.Swap(true):
 				fails(t, store, "a", 5, redislimit.KindConnection)
