@@ -31,7 +31,11 @@ func (s *Store) Check(ctx context.Context) error {
 	}
 	stages, err := s.stages(ctx)
 	if err != nil {
-		return s.failed("", err)
+		e := s.failed("", err)
+		if s.sender.client != nil {
+			e.Err = explained(s.sender.client, e)
+		}
+		return e
 	}
 	errs := make([]error, len(stages))
 	var wg sync.WaitGroup
@@ -164,13 +168,21 @@ func within[T any](ctx context.Context, do func() (T, error)) (T, error) {
 }
 
 // failed returns the Error of a server, or of what leads to all of them.
-func (s *Store) failed(server string, err error) error {
-	e, ok := errors.AsType[*Error](err)
-	if !ok {
-		e = fault(kindOf(err), err)
-	}
+func (s *Store) failed(server string, err error) *Error {
+	e := errorOf(err)
 	if server == "" {
 		return &Error{Method: "check", Keys: []string{s.prefix + "*"}, Kind: e.Kind, Err: e.Err}
 	}
 	return &Error{Method: "check", Keys: []string{s.prefix + "*"}, Kind: e.Kind, Err: fmt.Errorf("%s: %w", server, e.Err)}
+}
+
+// errorOf returns an Error of what may be that of a context.
+func errorOf(err error) *Error {
+	switch e, ok := errors.AsType[*Error](err); {
+	case ok:
+		return e
+	case errors.Is(err, context.Canceled):
+		return fault(KindCanceled, err)
+	}
+	return fault(kindOf(err), err)
 }

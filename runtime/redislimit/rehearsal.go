@@ -3,7 +3,6 @@ package redislimit
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -33,10 +32,8 @@ func (st *stage) check(ctx context.Context) error {
 	if err == nil {
 		return nil
 	}
-	if e, ok := errors.AsType[*Error](err); ok {
-		err = fault(e.Kind, st.explained(ctx, e))
-	}
-	return st.store.failed(st.server, err)
+	e := errorOf(err)
+	return st.store.failed(st.server, fault(e.Kind, st.explained(ctx, e)))
 }
 
 // explained returns the cause of an error, in words that tell what to do where the server's do not.
@@ -44,10 +41,7 @@ func (st *stage) explained(ctx context.Context, e *Error) error {
 	if e.Kind == KindForbidden {
 		return st.forbidden(ctx, e.Err)
 	}
-	if _, moved := redis.IsMovedError(e.Err); moved || e.Kind == KindMisconfigured {
-		return fmt.Errorf("%w: the server is one of a Cluster, which needs a redis.ClusterClient", e.Err)
-	}
-	return e.Err
+	return explained(st.client, e)
 }
 
 // clean removes what a rehearsal that failed has left, for which it takes its time if the context has ended. What fails

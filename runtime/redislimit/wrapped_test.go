@@ -77,7 +77,7 @@ func TestClusterClientOfOneServer(t *testing.T) {
 	client := clusterClient(t, &redis.ClusterOptions{Addrs: []string{redistest.Server(t).Addr}})
 	store := redislimit.NewPatient(client)
 	const says = "ERR This instance has cluster support disabled"
-	checkError(t, store.Check(t.Context()), redislimit.KindMisconfigured, `redislimit: check "rl:*": `+says)
+	checkError(t, store.Check(t.Context()), redislimit.KindMisconfigured, `redislimit: check "rl:*": `+says+": the server is not one of a Cluster, and needs a redis.Client")
 	_, err := takeOne(t.Context(), store, "a")
 	if want := `redislimit: take "rl:{a}:tb:1m": ` + says; err == nil || err.Error() != want || !errors.Is(err, ratelimit.ErrMisconfigured) {
 		t.Errorf("error %v: want %s, as a mistake of the program", err, want)
