@@ -12,7 +12,7 @@ import (
 func explained(client processor, e *Error) error {
 	_, moved := redis.IsMovedError(e.Err)
 	_, knows := client.(cluster)
-	why := ""
+	var why string
 	switch {
 	case moved, e.Kind == KindMisconfigured && !knows:
 		why = "the server is one of a Cluster, which needs a redis.ClusterClient"
