@@ -86,11 +86,13 @@ func TestKindsOfReplies(t *testing.T) {
 			{"ERR max number of clients reached", "connection"},
 			{"ERR max number of clients + cluster connections reached", "connection"},
 
+			{"CROSSSLOT Keys in request don't hash to the same slot", "misconfigured"},
+			{"ERR This instance has cluster support disabled", "misconfigured"},
+
 			{"ERR unknown command 'evalsha'", "server"},
 			{old + "@user_script: 88: Unknown Redis command called from Lua script", "server"},
 			{"NOSCRIPT No matching script. Please use EVAL.", "server"}, // to the script itself
 			{"BUSYGROUP Consumer Group name already exists", "server"},
-			{"CROSSSLOT Keys in request don't hash to the same slot", "server"},
 			{"ERR proxy: -OOM command not allowed", "memory"},
 			{"ERR proxy: READONLY node", "readonly"},
 			{"", "server"},
