@@ -21,7 +21,7 @@ type stage struct {
 	rights   []right       // that it takes
 	store    *Store        // which leads there for this identity
 	identity []byte        // of buckets that live there
-	others   [][]byte      // identities of further buckets that should
+	others   [][]byte      // identities of further buckets that should, together
 }
 
 // check rehearses calls, and finds out why if they fail.
@@ -44,7 +44,7 @@ func (st *stage) explained(ctx context.Context, e *Error) error {
 	if e.Kind == KindForbidden {
 		return st.forbidden(ctx, e.Err)
 	}
-	if _, moved := redis.IsMovedError(e.Err); moved {
+	if _, moved := redis.IsMovedError(e.Err); moved || e.Kind == KindMisconfigured {
 		return fmt.Errorf("%w: the server is one of a Cluster, which needs a redis.ClusterClient", e.Err)
 	}
 	return e.Err
@@ -119,6 +119,9 @@ func (st *stage) rehearse(ctx context.Context) (err error) {
 			return fault(KindForbidden, err)
 		}
 	}
+	if err := st.together(ctx); err != nil {
+		return err
+	}
 	taken := map[ratelimit.Algorithm]time.Duration{} // when it was first taken of
 	defer func() {
 		if err != nil && len(taken) > 0 {
@@ -144,14 +147,17 @@ func (st *stage) rehearse(ctx context.Context) (err error) {
 		}
 		taken[step.algorithm] = cmp.Or(taken[step.algorithm], result.At)
 	}
-	for _, identity := range st.others {
-		c := st.charge(ratelimit.TokenBucket)
-		c.Key = identity
-		if _, err := st.call(ctx, "peek", c); err != nil {
-			return err
-		}
-	}
 	return st.reset(ctx)
+}
+
+// together returns an error if the further buckets do not live together, as those of several limits of a call do.
+func (st *stage) together(ctx context.Context) error {
+	charges := make([]ratelimit.Charge, len(st.others))
+	for i, identity := range st.others {
+		charges[i] = st.charge(ratelimit.TokenBucket)
+		charges[i].Key = identity
+	}
+	return st.store.Peek(ctx, charges, make([]ratelimit.Result, len(charges)))
 }
 
 func (st *stage) call(ctx context.Context, do string, c ratelimit.Charge) (ratelimit.Result, error) {

@@ -211,24 +211,6 @@ func TestStateIsOnePieceInRedis(t *testing.T) {
 	}
 }
 
-func TestNoClient(t *testing.T) {
-	store := redislimit.NewPatient(nil)
-	results := make([]ratelimit.Result, 1)
-	for do, err := range map[string]error{
-		"take":   store.Take(t.Context(), tb("a", 1), results),
-		"peek":   store.Peek(t.Context(), tb("a", 1), results),
-		"refund": store.Refund(t.Context(), tb("a", 1)),
-		"reset":  store.Reset(t.Context(), tb("a", 1)),
-	} {
-		if want := `redislimit: ` + do + ` "rl:{a}:tb:1m": misconfigured: no client`; err == nil || err.Error() != want {
-			t.Errorf("error %v: want %s", err, want)
-		}
-		if !errors.Is(err, ratelimit.ErrMisconfigured) || kindOf(err) != redislimit.KindMisconfigured {
-			t.Errorf("error %#v: want one of kind misconfigured", err)
-		}
-	}
-}
-
 // R23: a refused call leaves the time to live as it was, wherever in a millisecond the calls happen to be.
 func TestRefusedCallLeavesTheTimeToLive(t *testing.T) {
 	servers(t, func(t *testing.T, client *redis.Client) {
