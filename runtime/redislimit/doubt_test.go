@@ -96,6 +96,7 @@ func TestCutAheadOfTheDeadline(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		client.serve(nil)
 		fails(t, store, "a", 1, "")
 	})
 }
@@ -128,6 +129,7 @@ func TestServerThatTakesNoWrites(t *testing.T) {
 					_, _ = takeOne(t.Context(), store, "a")
 					time.Sleep(10 * time.Millisecond)
 				}
+				synctest.Wait()
 				if !slices.Equal(told, []bool{true}) {
 					t.Errorf("told %v: want once that it is off", told)
 				}
@@ -137,6 +139,7 @@ func TestServerThatTakesNoWrites(t *testing.T) {
 					_, _ = takeOne(t.Context(), store, "a")
 					time.Sleep(10 * time.Millisecond)
 				}
+				synctest.Wait()
 				if !slices.Equal(told, []bool{true, false}) {
 					t.Errorf("told %v: want that it is back", told)
 				}

@@ -78,7 +78,7 @@ func TestKindsOfReplies(t *testing.T) {
 			{"ERR unknown command 'evalsha'", "server"},
 			{"NOSCRIPT No matching script. Please use EVAL.", "server"}, // to the script itself
 			{"BUSYGROUP Consumer Group name already exists", "server"},
-			{"CROSSSLOT Keys in request don't hash to the same slot", "server"},
+			{"CROSSSLOT Keys in request don't hash to the same slot", "misconfigured"},
 			{"ERR proxy: -OOM command not allowed", "memory"},
 			{"ERR proxy: READONLY node", "readonly"},
 			{"", "server"},
