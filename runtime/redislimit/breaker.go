@@ -104,7 +104,8 @@ func (b *breaker) judge(began time.Duration, verdict func(error), err error) {
 	verdict(err)
 }
 
-// answered takes note that the server has answered, and reports whether that ends what was wrong with it.
+// answered takes note that the server has answered, and reports whether that ends what was wrong with it. One that took no
+// writes has to charge somebody, unless nobody has been turned away for so long that there may be nobody to be charged.
 func (b *breaker) answered(charged bool) bool {
 	lasts := b.sender.timeout
 	if lasts <= 0 {
@@ -113,7 +114,8 @@ func (b *breaker) answered(charged bool) bool {
 	b.doubted.Store(int64(b.now() + lasts))
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.inARow > 0 && !charged && (b.failure.Kind == KindMemory || b.failure.Kind == KindReadOnly) {
+	readOnly := b.inARow > 0 && (b.failure.Kind == KindMemory || b.failure.Kind == KindReadOnly)
+	if readOnly && !charged && b.now()-b.latest < window {
 		return false
 	}
 	b.inARow = 0

@@ -149,6 +149,26 @@ func TestServerThatTakesNoWrites(t *testing.T) {
 	}
 }
 
+// Where all are refused nobody is charged: that must not leave a server half on the path until the day ends.
+func TestServerThatTakesWritesAgainAndRefusesAll(t *testing.T) {
+	inFakeTime(t, func(t *testing.T) {
+		client := &fake{do: failing("OOM command not allowed when used memory > 'maxmemory'.")}
+		var told []bool
+		store := redislimit.NewOn(client, nil, redislimit.OnOutage(func(o redislimit.Outage) { told = append(told, o.Down) }))
+		fails(t, store, "a", 5, redislimit.KindMemory)
+		client.serve(nil)
+		client.replies = map[string][]any{"rl:{a}:tb:1m": slices.Repeat([]any{[]any{int64(1000), int64(0), int64(1), int64(1)}}, 100)}
+		for second := range 15 {
+			time.Sleep(time.Second)
+			fails(t, store, "a", 1, "")
+			synctest.Wait()
+			if back := len(told) > 1; back != (second >= 9) {
+				t.Fatalf("told %v after %d s: want that it is back after ten", told, second+1)
+			}
+		}
+	})
+}
+
 // A server that answers one of so many calls costs all others their budget. Those it answers must not keep it on the path.
 func TestServerThatAnswersSomeCalls(t *testing.T) {
 	tests := []struct {

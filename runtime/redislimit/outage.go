@@ -19,8 +19,8 @@ type Outage struct {
 // have failed. These must have lasted for twice the [Timeout], so that it may stall for a moment. From then on calls get an
 // [Error] of [KindOutage] at once. After half a second to a second, which each process draws for itself, one call tries
 // whether it is back, and if not, another one as long after that. Failures are those of the kinds timeout, connection,
-// loading, readonly, busy, memory and clock. After one of readonly or memory only a call that was charged is an answer:
-// such a server still refuses others. The end of a caller's context before [Timeout] is no failure, but a server that has
+// loading, readonly, busy, memory and clock. After one of readonly or memory only a call that was charged is an answer,
+// until there was none for ten seconds: such a server still refuses others. The end of a caller's context before [Timeout] is no failure, but a server that has
 // answered nobody for as long as that is asked for so long, whether the caller waits or not.
 //
 // In a Cluster or Ring each server is watched by itself. One that leaves it while it is off the path is never reported as
