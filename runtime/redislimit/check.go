@@ -9,7 +9,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"sync"
 	"sync/atomic"
 
 	"github.com/redis/go-redis/v9"
@@ -38,11 +37,7 @@ func (s *Store) Check(ctx context.Context) error {
 		return e
 	}
 	errs := make([]error, len(stages))
-	var wg sync.WaitGroup
-	for i, st := range stages {
-		wg.Go(func() { errs[i] = st.check(ctx) })
-	}
-	wg.Wait()
+	parallel(len(stages), len(stages), func(i int) { errs[i] = stages[i].check(ctx) })
 	return errors.Join(errs...)
 }
 
@@ -153,13 +148,17 @@ func (st *stage) checkSlots(ctx context.Context) error {
 func within[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	var value T
 	var err error
+	var panicked any
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		value, err = do()
+		panicked = caught(func() { value, err = do() })
 	}()
 	select {
 	case <-done:
+		if panicked != nil {
+			panic(panicked)
+		}
 		return value, err
 	case <-ctx.Done():
 		var none T

@@ -91,10 +91,11 @@ const (
 	KindMisconfigured Kind = "misconfigured"
 )
 
-// ofServer reports whether such a failure is likely to be everybody's, and not a matter of one key or caller.
+// ofServer reports whether such a failure is likely to be everybody's, and not a matter of one key, slot, caller or
+// algorithm.
 func (k Kind) ofServer() bool {
 	switch k {
-	case KindTimeout, KindConnection, KindLoading, KindReadOnly, KindClusterDown, KindBusy, KindMemory, KindForbidden, KindClock:
+	case KindTimeout, KindConnection, KindLoading, KindReadOnly, KindBusy, KindMemory, KindClock:
 		return true
 	}
 	return false

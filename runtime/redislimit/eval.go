@@ -8,11 +8,15 @@ import (
 )
 
 // tryAgainPause is between two attempts at keys of which some have moved to another server and some are about to. They are
-// given up after tryAgainMost.
+// given up after tryAgainMost, or when the call has used up its budget.
 const tryAgainPause, tryAgainMost = 10 * time.Millisecond, time.Second
 
 // eval runs a script. It sends it again only where the server says that it has not run it.
 func (s *sender) eval(ctx context.Context, sc *script, args []any) (any, error) {
+	most := tryAgainMost
+	if s.timeout > 0 {
+		most = min(most, s.timeout-tryAgainPause)
+	}
 	for began := time.Now(); ; {
 		reply, err := s.evalOnce(ctx, args)
 		switch {
@@ -20,7 +24,7 @@ func (s *sender) eval(ctx context.Context, sc *script, args []any) (any, error) 
 			return reply, nil
 		case isNoScript(err) && args[0] == "evalsha":
 			args[0], args[1] = "eval", sc.text // from now on the server knows it
-		case redis.IsTryAgainError(err) && time.Since(began) < tryAgainMost:
+		case redis.IsTryAgainError(err) && time.Since(began) < most:
 			if !pause(ctx, tryAgainPause) {
 				return nil, err
 			}

@@ -114,12 +114,6 @@ var harms = []harm{
 		kinds: []redislimit.Kind{redislimit.KindTimeout, redislimit.KindMemory},
 	},
 	{
-		name:  "one that forbids scripts",
-		begin: func(ctx context.Context, s site) error { return s.direct.ACLSetUser(ctx, "default", "-evalsha").Err() },
-		end:   func(ctx context.Context, s site) error { return s.direct.ACLSetUser(ctx, "default", "+evalsha").Err() },
-		kinds: []redislimit.Kind{redislimit.KindTimeout, redislimit.KindForbidden},
-	},
-	{
 		name:  "200 ms away",
 		begin: func(_ context.Context, s site) error { s.network.Delay(200 * time.Millisecond); return nil },
 		end:   func(_ context.Context, s site) error { s.network.Forward(); return nil },

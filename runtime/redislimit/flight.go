@@ -7,23 +7,38 @@ import (
 	"time"
 )
 
+const (
+	// scoutTime is for how much longer than its budget a scout flies. By its defaults go-redis dials five times, with pauses
+	// of 100 ms, before it tells why it cannot connect.
+	scoutTime = time.Second
+	// leeway is by how much less than its budget a flight may have had in which its call used it up: for what the call did
+	// before.
+	leeway = time.Millisecond
+)
+
 // flight is what is asked of a server, on its way in a goroutine of its own. By its defaults go-redis reads a reply until
 // its own timeouts, whatever the context says. A caller that has waited long enough leaves, and the flight ends by
 // itself: nothing that it writes is the caller's. The goroutine costs a decision 5 µs of CPU where there are many callers,
 // and 14 µs where there is one, for whom the runtime wakes another thread.
+//
+// A client that does look at the context closes the connection of a call that it cuts, and callers may have less time than
+// their server takes. So a flight goes by the context of its caller only while the server is beyond doubt, and then its
+// end by that is no verdict. Otherwise it has its whole budget, and finds out.
 type flight struct {
 	breaker *breaker
-	budget  time.Duration // after which no answer is a failure of the server; 0 or less is when the flight ends
+	budget  time.Duration // after which no answer is a failure of the server; 0 or less leaves that to the client
 	began   time.Duration // by the breaker's clock
 	verdict func(error)   // the breaker's, to be called once
 	judged  atomic.Bool
-	cut     atomic.Bool // whether the context ended the flight
 
 	landed   chan struct{} // closed when what follows is set
 	reply    any
 	err      *Error
 	panicked any
 }
+
+// charged is a reply that shows that the server takes writes.
+type charged struct{ reply any }
 
 // fly does something that the server must answer, and returns its answer, or earlier if the context ends.
 func fly(ctx context.Context, b *breaker, budget time.Duration, do func(context.Context) (any, error)) (any, error) {
@@ -42,7 +57,9 @@ func fly(ctx context.Context, b *breaker, budget time.Duration, do func(context.
 		select {
 		case <-f.landed: // at the last moment
 		default:
-			f.leave()
+			if f.overdue() {
+				f.lapse() // now, for the next call to know
+			}
 			return nil, ended(ctx)
 		}
 	}
@@ -57,62 +74,83 @@ func fly(ctx context.Context, b *breaker, budget time.Duration, do func(context.
 
 func (f *flight) run(ctx context.Context, do func(context.Context) (any, error)) {
 	defer close(f.landed)
+	ctx, land := f.depart(ctx)
+	defer land()
 	defer func() {
 		if f.panicked = recover(); f.panicked != nil {
 			f.judge(errNeither)
 		}
 	}()
-	reply, err := do(ctx)
-	switch {
+	switch reply, err := do(ctx); {
 	case err == nil:
+		answer := errUnwritten
+		if c, ok := reply.(charged); ok {
+			reply, answer = c.reply, nil
+		}
 		f.reply = reply
-		f.judge(nil)
-	case ctx.Err() != nil && ofTime(err):
+		f.judge(answer)
+	case ofTime(err) && over(ctx):
 		f.err = ended(ctx)
-		f.cut.Store(true)
-		f.leave()
+		if f.overdue() {
+			f.lapse()
+			return
+		}
+		f.judge(errNeither)
 	default:
 		f.err = fault(kindOf(err), conceal(err))
-		f.judge(f.err)
+		if !f.judge(f.err) {
+			f.breaker.learn(f.began, f.err)
+		}
 	}
 }
 
-// leave is what a flight does whose caller has left, or that its context has ended. It is judged when its budget ends:
-// callers with short deadlines would otherwise keep a dead server on the path.
-func (f *flight) leave() {
-	left := f.budget - (f.breaker.now() - f.began)
+// depart returns the context that the flight goes by. What it has begun ends when the flight lands.
+func (f *flight) depart(ctx context.Context) (_ context.Context, land func()) {
+	b := f.breaker
 	switch {
-	case f.budget > 0 && left <= f.budget/10: // it had its budget, but for what the call did before
-		f.judge(f.silence())
-	case f.budget > 0:
-		time.AfterFunc(left, f.lapse)
-	case f.cut.Load():
-		f.lapse()
+	case f.budget <= 0 && b.beyondDoubt():
+		return ctx, func() {}
+	case f.budget <= 0:
+		return context.WithoutCancel(ctx), func() {}
+	}
+	lapse := time.AfterFunc(f.budget, f.lapse)
+	if b.beyondDoubt() {
+		return ctx, func() { lapse.Stop() }
+	}
+	least := f.budget
+	scout := b.scouting.CompareAndSwap(false, true)
+	if scout {
+		least += scoutTime
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		least = max(least, time.Until(deadline)) // of an undo
+	}
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), least, noAnswerError(f.budget))
+	return ctx, func() {
+		lapse.Stop()
+		cancel()
+		if scout {
+			b.scouting.Store(false)
+			b.tell() // what it has learned, if there is something to be told
+		}
 	}
 }
 
-// lapse judges a flight that brought no answer until its budget's end. One that its context ended before that tells
-// something only if nobody else was answered either.
-func (f *flight) lapse() {
-	if f.cut.Load() && f.breaker.answeredSince(f.began) {
-		f.judge(errNeither)
-		return
-	}
-	f.judge(f.silence())
+// overdue reports whether the flight has had its budget.
+func (f *flight) overdue() bool {
+	return f.budget > 0 && f.breaker.now()-f.began >= f.budget-leeway
 }
 
-// silence is the failure of a server that has not answered in time.
-func (f *flight) silence() *Error {
-	if f.budget > 0 {
-		return fault(KindTimeout, noAnswerError(f.budget))
-	}
-	return fault(KindTimeout, noAnswerError((f.breaker.now() - f.began).Round(time.Millisecond)))
-}
+// lapse judges a flight that has had its budget and brought no answer.
+func (f *flight) lapse() { f.judge(fault(KindTimeout, noAnswerError(f.budget))) }
 
-func (f *flight) judge(err error) {
-	if !f.judged.Swap(true) {
-		f.breaker.judge(f.began, f.verdict, err)
+// judge delivers the verdict, and reports whether it is the first.
+func (f *flight) judge(err error) bool {
+	if f.judged.Swap(true) {
+		return false
 	}
+	f.breaker.judge(f.began, f.verdict, err)
+	return true
 }
 
 // ended returns the error of a call whose context has ended, or whose budget is used up.
@@ -126,6 +164,14 @@ func ended(ctx context.Context) *Error {
 	default:
 		return fault(KindCanceled, err)
 	}
+}
+
+// over reports whether a context has ended. What goes by its deadline may be a moment ahead of it.
+func over(ctx context.Context) bool {
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= 0 {
+		<-ctx.Done()
+	}
+	return ctx.Err() != nil
 }
 
 // ofTime reports whether an error is what the end of a context makes of a command.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -164,6 +165,55 @@ func TestPanicOfAHook(t *testing.T) {
 		client.serve(nil)
 		fails(t, store, "a", 1, "")
 	})
+}
+
+// So it is in calls that have more goroutines than one: those for several keys, their undoing, and the rehearsal.
+func TestPanicOfAHookInTheBackground(t *testing.T) {
+	panics := func(context.Context, string) error { panic("of a hook") }
+	charges := append(tb("a", 1), tb("b", 1)...)
+	route := func(_ context.Context, key string) (string, error) { return key, nil }
+	tests := []struct {
+		name  string
+		route func(context.Context, string) (string, error)
+		call  func(context.Context, *fake, *redislimit.Store) error
+	}{
+		{"check", nil, func(ctx context.Context, c *fake, s *redislimit.Store) error {
+			c.serve(panics)
+			return s.Check(ctx)
+		}},
+		{"peek", route, func(ctx context.Context, c *fake, s *redislimit.Store) error {
+			c.serve(panics)
+			return s.Peek(ctx, charges, make([]ratelimit.Result, 2))
+		}},
+		{"undo", route, func(ctx context.Context, c *fake, s *redislimit.Store) error {
+			var calls atomic.Int64
+			c.serve(func(ctx context.Context, key string) error {
+				switch calls.Add(1) {
+				case 1:
+					return nil
+				case 2:
+					return serverError("ERR of the second key")
+				}
+				return panics(ctx, key)
+			})
+			return s.Take(ctx, charges, make([]ratelimit.Result, 2))
+		}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			inFakeTime(t, func(t *testing.T) {
+				client := &fake{}
+				store := redislimit.NewOn(client, test.route)
+				defer func() {
+					if r := recover(); r != "of a hook" {
+						t.Errorf("recovered %v", r)
+					}
+				}()
+				err := test.call(t.Context(), client, store)
+				t.Errorf("error %v: want a panic", err)
+			})
+		})
+	}
 }
 
 // A script whose keys are moved to another server is sent again until they are there: the server has not run it.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
@@ -127,31 +126,39 @@ func (s *Store) undo(ctx context.Context, groups []group) error {
 		}
 		all = append(all, back[i].charges...)
 	}
-	undone := make(chan error, 1)
+	var failed error
+	var panicked any
+	undone := make(chan struct{}) // closed when they are set
 	go func() {
+		defer close(undone)
 		ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), undoTimeout, noAnswerError(undoTimeout))
 		defer cancel()
-		undone <- each(back, func(g *group) error {
-			err := s.giveBackSoon(ctx, g.charges)
-			if errors.Is(err, ratelimit.ErrLeaseLost) { // which is as good
-				return nil
-			}
-			return err
+		panicked = caught(func() {
+			failed = each(back, func(g *group) error {
+				err := s.giveBackSoon(ctx, g.charges)
+				if errors.Is(err, ratelimit.ErrLeaseLost) { // which is as good
+					return nil
+				}
+				return err
+			})
 		})
 	}()
+	grace := time.After(undoGrace)
 	select {
-	case err := <-undone:
-		return err
-	case <-time.After(undoGrace):
+	case <-undone:
+	case <-grace:
+		select {
+		case <-undone:
+		case <-ctx.Done():
+			late := ended(ctx)
+			late.Err = fmt.Errorf("%w, and it goes on for up to %v", late.Err, undoTimeout)
+			return s.wrap("refund", all, late)
+		}
 	}
-	select {
-	case err := <-undone:
-		return err
-	case <-ctx.Done():
-		late := ended(ctx)
-		late.Err = fmt.Errorf("%w, and it goes on for up to %v", late.Err, undoTimeout)
-		return s.wrap("refund", all, late)
+	if panicked != nil {
+		panic(panicked)
 	}
+	return failed
 }
 
 // giveBackSoon gives back, and waits for that until a server that is off the path of calls is on it again or the context
@@ -199,16 +206,7 @@ func fill(results []ratelimit.Result, groups []group) {
 // Many leases are renewed at once.
 func each(groups []group, do func(*group) error) error {
 	errs := make([]error, len(groups))
-	var wg sync.WaitGroup
-	places := make(chan struct{}, maxScripts)
-	for i := range groups {
-		places <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-places }()
-			errs[i] = do(&groups[i])
-		})
-	}
-	wg.Wait()
+	parallel(len(groups), maxScripts, func(i int) { errs[i] = do(&groups[i]) })
 	return join(errs)
 }
 

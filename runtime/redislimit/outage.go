@@ -3,7 +3,6 @@ package redislimit
 import (
 	"log/slog"
 	"sync"
-	"sync/atomic"
 )
 
 // Outage is a server that is taken off the path of calls, or is back on it.
@@ -16,16 +15,19 @@ type Outage struct {
 // OnOutage has the Store report when a server is taken off the path of calls, and when it is back. The default is one
 // line of [slog.Default] each, a warning and an info; nil is no report.
 //
-// A server is taken off after five failures in a row, if they have lasted for twice the [Timeout], so that it may stall for
-// a moment. From then on calls get an [Error] of [KindOutage] at once. After half a second to a second, which each process draws for itself, one call tries whether it is back, and if not, another one as
-// long after that. Failures are those of the kinds timeout, connection, loading, readonly, clusterdown, busy, memory,
-// forbidden and clock. The end of a caller's context before [Timeout] is none, unless the server answers nobody until that
-// has passed.
+// A server is taken off after five failures in a row, or when of twenty calls or more within ten seconds at least half
+// have failed. These must have lasted for twice the [Timeout], so that it may stall for a moment. From then on calls get an
+// [Error] of [KindOutage] at once. After half a second to a second, which each process draws for itself, one call tries
+// whether it is back, and if not, another one as long after that. Failures are those of the kinds timeout, connection,
+// loading, readonly, busy, memory and clock. After one of readonly or memory only a call that was charged is an answer,
+// until there was none for ten seconds: such a server still refuses others. The end of a caller's context before [Timeout] is no failure, but a server that has
+// answered nobody for as long as that is asked for so long, whether the caller waits or not.
 //
 // In a Cluster or Ring each server is watched by itself. One that leaves it while it is off the path is never reported as
 // back.
 //
-// A call waits while report runs, so it should not take long. It is called once at a time, in order.
+// No call waits for report. It is called once at a time, in order, in a goroutine of its own, which does not recover its
+// panics. That a server is silent is reported up to a second later, as go-redis takes that long to tell why it cannot connect.
 func OnOutage(report func(Outage)) Option {
 	return optionFunc(func(s *Store) { s.sender.outages.report = report })
 }
@@ -38,11 +40,9 @@ func logOutage(o Outage) {
 	slog.Info("ratelimit: Redis is back on the path of calls", "server", o.Server)
 }
 
-// outages reports what the breakers have seen, in order and one at a time, and without a lock: a report may call the
-// Store.
+// outages reports what the breakers have seen, in order and one at a time.
 type outages struct {
-	report  func(Outage)
-	waiting atomic.Int32 // how many are to be told
+	report func(Outage)
 
 	mu      sync.Mutex
 	queue   []Outage
@@ -56,29 +56,31 @@ func (o *outages) add(outage Outage) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.queue = append(o.queue, outage)
-	o.waiting.Add(1)
+	if !o.telling {
+		o.telling = true
+		go o.tell()
+	}
 }
 
-// tell reports what was added, unless somebody else is about to.
+// tell reports until there is nothing left.
 func (o *outages) tell() {
-	if o.waiting.Load() == 0 {
-		return
+	for {
+		next, ok := o.next()
+		if !ok {
+			return
+		}
+		o.report(next)
 	}
+}
+
+func (o *outages) next() (Outage, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.telling {
-		return
+	if len(o.queue) == 0 {
+		o.queue, o.telling = nil, false
+		return Outage{}, false
 	}
-	o.telling = true
-	defer func() { o.telling = false }()
-	for len(o.queue) > 0 {
-		next := o.queue[0]
-		o.queue = o.queue[1:]
-		o.waiting.Add(-1)
-		func() {
-			o.mu.Unlock()
-			defer o.mu.Lock() // also when the report panics
-			o.report(next)
-		}()
-	}
+	next := o.queue[0]
+	o.queue = o.queue[1:]
+	return next, true
 }

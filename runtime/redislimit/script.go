@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,10 +63,17 @@ func (s *Store) run(ctx context.Context, sc *script, charges []ratelimit.Charge,
 	}
 	args = s.withTime(append(args, further...), len(further))
 
+	n, writes := len(charges), sc == s.scripts.take && slices.ContainsFunc(charges, costs)
 	return s.sender.send(ctx, s.key(&charges[0]), func(ctx context.Context) (any, error) {
-		return s.sender.eval(ctx, sc, args)
+		reply, err := s.sender.eval(ctx, sc, args)
+		if err == nil && writes && admits(reply, n) {
+			return charged{reply}, nil
+		}
+		return reply, err
 	})
 }
+
+func costs(c ratelimit.Charge) bool { return c.Cost > 0 }
 
 // extra returns the argument that is of another kind for each algorithm.
 func extra(c *ratelimit.Charge) any {
@@ -147,6 +155,20 @@ func readResults(reply any, charges []ratelimit.Charge, results []ratelimit.Resu
 		results[i] = r
 	}
 	return nil
+}
+
+// admits reports whether the reply of take says that so many charges were made.
+func admits(reply any, charges int) bool {
+	values, ok := reply.([]any)
+	if !ok || len(values) != answerInts*charges+1 {
+		return false
+	}
+	for i := range charges {
+		if retry, ok := values[i*answerInts].(int64); !ok || retry > 0 || retry == never {
+			return false
+		}
+	}
+	return true
 }
 
 // unexpected returns the error of a reply that is none of the scripts'.

@@ -31,9 +31,10 @@ import (
 //
 // No method takes longer than its context and [Timeout], whatever the timeouts of the client are. What it has asked of the
 // server ends in the background, by those: by go-redis's defaults a connection is given up 5 s after a server has fallen
-// silent, and until then nobody else has it. With ContextTimeoutEnabled in the client's options it ends with the call. A
-// server that fails five times in a row is taken off the path of calls until it is back, see [OnOutage]. What Redis could not
-// do is an [*Error].
+// silent, and until then nobody else has it. With ContextTimeoutEnabled in the client's options it ends with the call. While
+// the server is silent it ends with [Timeout] instead, though the caller has less time, and for one call at a time a second
+// later, to find out what is wrong. A server that goes on failing is taken off the path of calls until it is back, see
+// [OnOutage]. What Redis could not do is an [*Error].
 //
 // A call is charged at most once: the retries of go-redis, which would charge again, do not apply. When its reply is lost or
 // late, or the connection breaks, the error says so, and it is not known whether it was charged, or will be once the
