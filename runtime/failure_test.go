@@ -199,7 +199,7 @@ func TestSlotsOfTheLocalStore(t *testing.T) {
 		if n := store.local.Len() + store.Len(); n != 0 {
 			t.Errorf("%d slots are left", n)
 		}
-		told.check(t)
+		told.check(t, "m: connection refused")
 	})
 }
 

@@ -215,7 +215,7 @@ func (ls *leases) renew(batch []*lease) {
 	held := make([]bool, len(batch))
 	ctx, cancel := context.WithTimeout(context.Background(), min(batch[0].slot.Limit.Period/renewalsPerLease, renewalTimeout))
 	renewer := ls.limiter.decider(batch[0].local).(Renewer) // or nothing would be queued
-	err := renewer.Renew(ctx, slots, held)
+	err := survive(func() error { return renewer.Renew(ctx, slots, held) })
 	cancel()
 
 	for _, l := range ls.renewed(batch, held, err, started) {

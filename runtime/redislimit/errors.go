@@ -35,6 +35,9 @@ func doing(method string, keys []string) string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// Away reports whether the Kind is [KindOutage]: [OnOutage] has told it, so that [ratelimit.OnError] need not.
+func (e *Error) Away() bool { return e.Kind == KindOutage }
+
 // Kind is a kind of [Error], in one word that will do as a label of a metric.
 type Kind string
 
