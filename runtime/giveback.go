@@ -13,17 +13,46 @@ const (
 	// releaseTimeout is how long a store has to take back what a call held. The context of the call may have ended by
 	// then, so that this is all that bounds it. Slots that could not be released come back when their leases end.
 	releaseTimeout = time.Second
+	// lastMoment is how much longer than its context a call may take to give back. A store that is well needs no more, and
+	// has then taken it back when the call returns.
+	lastMoment = 10 * time.Millisecond
+	// maxGivingBack bounds how many calls are given back in the background at once while a store does not answer. Those
+	// beyond it wait themselves, so that nothing is lost.
+	maxGivingBack = 1000
 	// maxDisowning bounds how many calls are disowned at once while a store does not answer.
 	maxDisowning = 16
 )
 
-// giveBack gives back what a call was charged, even when ctx has ended. Kept says whether the call is to have all its slots
-// still; those that it has lost were told when it did.
+// giveBack gives back what a call was charged, even when ctx has ended. The call waits for it no longer than it may last
+// itself: if a store that does not answer has more time than that, it has it in the background. Kept says whether the call
+// is to have all its slots still; those that it has lost were told when it did.
 func (g *Guard) giveBack(ctx context.Context, local bool, back []Charge, kept bool) {
 	if len(back) == 0 {
 		return
 	}
-	g.gaveBack(g.limiter.refund(ctx, local, back), back, kept)
+	l := g.limiter
+	if ctx.Err() == nil && timeLeft(ctx) >= releaseTimeout || !l.givingBack.enter(maxGivingBack) {
+		g.gaveBack(l.refund(ctx, local, back), back, kept)
+		return
+	}
+	back = cloneCharges(back)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer l.givingBack.leave()
+		g.gaveBack(survive(func() error { return l.refund(ctx, local, back) }), back, kept)
+	}()
+	select {
+	case <-done:
+		return
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(lastMoment)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
 }
 
 // gaveBack tells what came of giving back.

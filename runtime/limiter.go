@@ -11,15 +11,16 @@ import (
 // Limiter decides calls by asking a [Store]. It is safe for concurrent use, and one serves a whole process. The zero
 // value and nil are not usable, but they let nothing pass: every decision is a [DecisionError].
 type Limiter struct {
-	store     Store
-	local     Store // decides under FailLocal; may be nil
-	failure   Failure
-	instances int64
-	report    func(method string, err error)
-	troubles  troubles // of calls without a method
-	leases    leases
-	lines     lines
-	disowning crowd
+	store      Store
+	local      Store // decides under FailLocal; may be nil
+	failure    Failure
+	instances  int64
+	report     func(method string, err error)
+	troubles   troubles // of calls without a method
+	leases     leases
+	lines      lines
+	disowning  crowd
+	givingBack crowd
 }
 
 // Option changes a [Limiter] at its construction.

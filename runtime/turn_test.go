@@ -269,6 +269,7 @@ func TestCallThatGivesUpHasNotLostItsSlot(t *testing.T) {
 		time.AfterFunc(time.Second, cancel)
 		_, err := g.Begin(ctx)
 		checkError(t, err, "m: rate limit undecided: context canceled")
+		time.Sleep(time.Second)
 		told.check(t)
 	})
 }
