@@ -75,6 +75,11 @@ func (c *Call) stop() bool {
 // Context returns the context for the call: that which [Guard.Begin] was given, or for a call that holds slots one made
 // from it, that also ends with the call, and when it loses a slot, with [ErrLeaseLost] as its [context.Cause]. What the
 // call returns must not live on it.
+//
+// A slot is lost when the store says so. While it does not answer, under [FailClosed] a slot is lost when its lease would
+// end, so that there are never more calls than slots; under [FailLocal] and [FailOpen] the call goes on, beside those that
+// are let pass meanwhile, and beside those that take its slot when the store is back, until the next renewal finds that it
+// was lost.
 func (c *Call) Context() context.Context { return c.ctx }
 
 // Refund gives the units that the call took of the limit of that name back when the call ends. It does nothing for a limit
