@@ -26,7 +26,8 @@ func (f Failure) valid() bool { return f == FailLocal || f == FailOpen || f == F
 
 // OnFailure says what becomes of calls when the store cannot answer, unless [Rule.Fail] says otherwise. The default is
 // [FailLocal]. It has no effect on a call whose own context has ended, nor on one that the store could not decide even if
-// all were well, see [ErrMisconfigured]: those return a [DecisionError] whatever it says.
+// all were well, see [ErrMisconfigured]: those return a [DecisionError] whatever it says. [Call.Context] has what becomes of
+// calls that hold slots by then. Why the store could not answer for a call that goes on is for [OnError].
 func OnFailure(f Failure) Option {
 	return optionFunc(func(l *Limiter) error {
 		if !f.valid() {
