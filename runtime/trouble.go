@@ -26,6 +26,7 @@ func (t *troubles) tell(err error) {
 	}
 }
 
+// isNews counts an outage as told, so that the call that finds out now and then that it lasts is no news either.
 func (t *troubles) isNews(away bool, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -55,8 +56,8 @@ func isAway(err error) bool {
 	return false
 }
 
-// survive returns the error of do, or what it panics with: in a goroutine of the Limiter's nobody else could recover what
-// a store, or a hook of its client, has in store for its callers.
+// survive returns the error of do, or what it panics with. It is for what asks a store in a goroutine of the Limiter's: no
+// caller could recover a panic there, e.g. of a hook of the store's client, and the process would end.
 func survive(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
