@@ -1,24 +1,17 @@
 package ratelimit
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
-	"errors"
 	"sync/atomic"
-	"time"
 )
-
-// releaseTimeout is how long a call that has ended waits for the store to take back what it held. The context of the
-// call may have ended by then, so that this is all that bounds it. Slots that could not be released come back when their
-// leases end.
-const releaseTimeout = time.Second
 
 // Call is a call of a guarded method that may go on, and what it holds. It comes from [Guard.Begin]. Context may be used
 // by several goroutines at once, Refund and End by the one that began it.
 type Call struct {
 	guard   *Guard
-	ctx     context.Context
+	caller  context.Context         // that of the caller
+	ctx     context.Context         // that of the call
 	scratch *scratch                // nil if there is nothing to give back
 	end     context.CancelCauseFunc // ends ctx; nil if that is the caller's own
 	leases  []*lease
@@ -43,7 +36,7 @@ func (g *Guard) Begin(ctx context.Context, call ...Arg) (*Call, error) {
 	if g.leased {
 		s.holder = rand.Text() // 130 random bits
 	}
-	c := &Call{guard: g, ctx: ctx}
+	c := &Call{guard: g, caller: ctx, ctx: ctx}
 	err := g.decide(ctx, s, call)
 	switch {
 	case err != nil:
@@ -82,6 +75,11 @@ func (c *Call) stop() bool {
 // Context returns the context for the call: that which [Guard.Begin] was given, or for a call that holds slots one made
 // from it, that also ends with the call, and when it loses a slot, with [ErrLeaseLost] as its [context.Cause]. What the
 // call returns must not live on it.
+//
+// A slot is lost when the store says so. While it does not answer, under [FailClosed] a slot is lost when its lease would
+// end, so that there are never more calls than slots; under [FailLocal] and [FailOpen] the call goes on, beside those that
+// are let pass meanwhile, and beside those that take its slot when the store is back, until the next renewal finds that it
+// was lost.
 func (c *Call) Context() context.Context { return c.ctx }
 
 // Refund gives the units that the call took of the limit of that name back when the call ends. It does nothing for a limit
@@ -101,8 +99,10 @@ func (c *Call) Refund(limit string) {
 	}
 }
 
-// End releases the slots of the call and gives back what was to be refunded. It does so once, even when the context has
-// ended, and gives the store a second for it. What goes wrong is for [OnError], as it changes nothing about the call.
+// End releases the slots of the call and gives back what was to be refunded. It does so once, even when the context that
+// [Guard.Begin] was given has ended, and gives the store a second for it. It returns 10 ms after the deadline of that
+// context, or after it was called if the context had ended, at the latest, and lets the store go on in the background. What
+// goes wrong is for [OnError], as it changes nothing about the call.
 func (c *Call) End() {
 	if c.ended.Swap(true) || c.scratch == nil {
 		return
@@ -110,7 +110,6 @@ func (c *Call) End() {
 	s := c.scratch
 	c.scratch = nil
 	defer s.release()
-	l := c.guard.limiter
 	kept := c.stop()
 	back := s.charges[:0]
 	for i, r := range s.rules {
@@ -121,45 +120,5 @@ func (c *Call) End() {
 			back = append(back, charge)
 		}
 	}
-	if len(back) == 0 {
-		return
-	}
-	err := l.giveBack(c.ctx, s.local, back)
-	if err != nil && (kept || !errors.Is(err, ErrLeaseLost)) { // what is lost was told when it was
-		l.report(c.guard.method, err)
-	}
-	l.lines.released(back)
-}
-
-// maxDisowning bounds how many calls are disowned at once while a store does not answer.
-const maxDisowning = 16
-
-// disown releases the slots of a call that the store has failed, in the background: it may have given them, and only the
-// reply was lost. What fails here, too, comes back when the leases end.
-func (l *Limiter) disown(s *scratch) {
-	var slots []Charge
-	for i, c := range s.charges {
-		if s.holds(i) {
-			c.Key = bytes.Clone(c.Key)
-			slots = append(slots, c)
-		}
-	}
-	if len(slots) == 0 {
-		return
-	}
-	if l.disowning.Add(1) > maxDisowning {
-		l.disowning.Add(-1)
-		return
-	}
-	go func() {
-		defer l.disowning.Add(-1)
-		_ = l.giveBack(context.Background(), false, slots)
-	}()
-}
-
-// giveBack refunds charges, even when ctx has ended.
-func (l *Limiter) giveBack(ctx context.Context, local bool, charges []Charge) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
-	defer cancel()
-	return l.decider(local).Refund(ctx, charges)
+	c.guard.giveBack(c.caller, s.local, back, kept)
 }

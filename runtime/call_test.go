@@ -15,7 +15,6 @@ import (
 )
 
 // slots is a limit of n calls at once.
-
 func slots(n int64, lease time.Duration) ratelimit.Limit {
 	return ratelimit.Limit{Algorithm: ratelimit.Concurrency, Count: n, Period: lease}
 }
@@ -25,7 +24,6 @@ func rule(limit ratelimit.Limit) ratelimit.Rule {
 }
 
 // hooked is a memory store in front of which a test puts what it likes. A nil function is the store's own.
-
 type hooked struct {
 	*memlimit.Store
 	take   func(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error
@@ -55,7 +53,6 @@ func (h *hooked) Renew(ctx context.Context, charges []ratelimit.Charge, held []b
 }
 
 // errorsOf collects what a Limiter tells nobody else.
-
 type errorsOf struct {
 	mu   sync.Mutex
 	told []string
@@ -79,7 +76,6 @@ func (e *errorsOf) check(t *testing.T, want ...string) {
 }
 
 // begin begins a call that must be allowed.
-
 func begin(t *testing.T, g *ratelimit.Guard, ctx context.Context) *ratelimit.Call {
 	t.Helper()
 	call, err := g.Begin(ctx)
@@ -90,7 +86,6 @@ func begin(t *testing.T, g *ratelimit.Guard, ctx context.Context) *ratelimit.Cal
 }
 
 // refuses checks that a call is refused now.
-
 func refuses(t *testing.T, g *ratelimit.Guard, want string) {
 	t.Helper()
 	call, err := g.Begin(t.Context())
@@ -102,7 +97,6 @@ func refuses(t *testing.T, g *ratelimit.Guard, want string) {
 }
 
 // in runs a test in a bubble whose clock is the test's.
-
 func in(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, test)
@@ -121,7 +115,6 @@ func TestSlotIsHeldUntilTheCallEnds(t *testing.T) {
 }
 
 // C12: the panic goes on, and so does the next call. C15: nor does a call that fails keep its slot.
-
 func TestSlotIsReleasedHoweverTheCallEnds(t *testing.T) {
 	calls := map[string]func(){
 		"return": func() {},
@@ -149,7 +142,6 @@ func TestSlotIsReleasedHoweverTheCallEnds(t *testing.T) {
 }
 
 // C13
-
 func TestCallEndsOnce(t *testing.T) {
 	in(t, func(t *testing.T) {
 		var told errorsOf
@@ -169,7 +161,6 @@ func TestCallEndsOnce(t *testing.T) {
 }
 
 // C14
-
 func TestSlotIsReleasedAfterTheContextHasEnded(t *testing.T) {
 	in(t, func(t *testing.T) {
 		var told errorsOf
@@ -183,16 +174,7 @@ func TestSlotIsReleasedAfterTheContextHasEnded(t *testing.T) {
 	})
 }
 
-// C10
-
-// A store may renew some leases and not be able to tell of others: a Cluster of which a node is down, say.
-
-// A short lease is not held up by the renewal of a long one that hangs.
-
-// What has come back of a call's units by itself is not given back a second time.
-
 // C09
-
 func TestSlotsAndUnitsAreTakenTogether(t *testing.T) {
 	in(t, func(t *testing.T) {
 		store := memlimit.New()

@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +26,8 @@ func (f Failure) valid() bool { return f == FailLocal || f == FailOpen || f == F
 
 // OnFailure says what becomes of calls when the store cannot answer, unless [Rule.Fail] says otherwise. The default is
 // [FailLocal]. It has no effect on a call whose own context has ended, nor on one that the store could not decide even if
-// all were well, see [ErrMisconfigured]: those return a [DecisionError] whatever it says.
+// all were well, see [ErrMisconfigured]: those return a [DecisionError] whatever it says. [Call.Context] has what becomes of
+// calls that hold slots by then. Why the store could not answer for a call that goes on is for [OnError].
 func OnFailure(f Failure) Option {
 	return optionFunc(func(l *Limiter) error {
 		if !f.valid() {
@@ -70,19 +72,26 @@ func localOf(store Store) Store {
 	return nil
 }
 
-// fail decides a call that the store cannot decide, as the limits say. It keeps in s what a local store has decided.
-func (l *Limiter) fail(ctx context.Context, s *scratch, cause error) (decided bool, err error) {
-	s.save()
+// failureOf returns what becomes of the calls of a limit when the store cannot answer.
+func (l *Limiter) failureOf(r *rule) Failure {
+	switch failure := cmp.Or(r.Fail, l.failure); {
+	case failure == FailLocal && l.local == nil:
+		return FailClosed
+	default:
+		return failure
+	}
+}
+
+// fail decides a call that the store cannot decide, as the limits say. It keeps in s what a local store has decided. The
+// cause is told unless the call returns it.
+func (l *Limiter) fail(ctx context.Context, s *scratch, t *troubles, cause error) (decided bool, err error) {
+	s.save(cause)
 	n := 0
 	for i, r := range s.rules {
-		failure := r.Fail
-		if failure == "" {
-			failure = l.failure
-		}
-		switch {
-		case failure == FailOpen:
+		switch l.failureOf(r) {
+		case FailOpen:
 			continue
-		case failure == FailClosed || l.local == nil:
+		case FailClosed:
 			return false, cause
 		}
 		c := s.charges[i]
@@ -92,6 +101,7 @@ func (l *Limiter) fail(ctx context.Context, s *scratch, cause error) (decided bo
 	}
 	s.keep(n)
 	if n == 0 {
+		t.tell(cause)
 		return false, nil
 	}
 	s.local = true
@@ -101,6 +111,7 @@ func (l *Limiter) fail(ctx context.Context, s *scratch, cause error) (decided bo
 	if err := l.local.Take(ctx, s.charges, s.results); err != nil {
 		return false, fmt.Errorf("%w; then locally: %w", cause, err)
 	}
+	t.tell(cause)
 	return true, nil
 }
 

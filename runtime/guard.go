@@ -17,6 +17,8 @@ type Guard struct {
 	leased  bool     // whether a rule is leased
 	waits   bool     // whether a rule has a Wait
 	err     error    // why the rules cannot be kept, told to each call: a method is never left unprotected
+
+	troubles troubles
 }
 
 // Guard returns the guard of a method that has the given limits, all of which must allow a call. The method, e.g.
@@ -49,6 +51,8 @@ func (l *Limiter) Guard(method string, rules ...Rule) *Guard {
 	}
 	if l == nil || l.store == nil {
 		errs = append(errs, errNoStore)
+	} else {
+		g.troubles.report, g.troubles.method = l.report, method
 	}
 	g.err = errors.Join(errs...)
 	return g
@@ -123,7 +127,7 @@ func (g *Guard) take(ctx context.Context, s *scratch) error {
 	if g.waits {
 		decided, err = g.takeInTurn(ctx, s)
 	} else {
-		decided, err = g.limiter.take(ctx, s)
+		decided, err = g.limiter.take(ctx, s, &g.troubles)
 	}
 	switch {
 	case err != nil:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"container/heap"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -27,18 +28,22 @@ const (
 // lease is a slot that a call holds. Its times are of this process's clock and begin before the store's do, so that it
 // ends here first.
 type lease struct {
-	call   *Call
-	local  bool // whether the slot is the local store's
-	shadow bool // whether nothing becomes of it when it is lost
-	slot   Charge
-	taken  time.Time // when it was asked for, or renewed last
-	due    time.Time // when there is something to do about it: to renew it, or to give it up
-	index  int       // in the heap, -1 when it is not held any more
-	queued bool      // whether its renewal is to come or on its way
-	err    error     // of the last renewal
+	call    *Call
+	local   bool // whether the slot is the local store's
+	shadow  bool // whether nothing becomes of it when it is lost
+	expires bool // whether it is lost when its time has passed; or else when the store says so, see [Call.Context]
+	slot    Charge
+	taken   time.Time // when it was asked for, or renewed last
+	due     time.Time // when there is something to do about it: to renew it, or to give it up
+	index   int       // in the heap, -1 when it is not held any more
+	queued  bool      // whether its renewal is to come or on its way
+	err     error     // of the last renewal
 }
 
 func (l *lease) ends() time.Time { return l.taken.Add(l.slot.Limit.Period) }
+
+// retry is the pause after a renewal that failed.
+func (l *lease) retry() time.Duration { return l.slot.Limit.Period / retriesPerLease }
 
 // start makes the lease one that was taken at that time.
 func (l *lease) start(taken time.Time) {
@@ -73,7 +78,9 @@ func (ls *leases) hold(c *Call, s *scratch) []*lease {
 			continue
 		}
 		slot.Key = bytes.Clone(slot.Key)
-		l := &lease{call: c, local: s.local, slot: slot, shadow: s.rules[i].Mode == ModeShadow}
+		r := s.rules[i]
+		l := &lease{call: c, local: s.local, slot: slot, shadow: r.Mode == ModeShadow}
+		l.expires = !ls.renews(l) || ls.limiter.failureOf(r) == FailClosed
 		l.start(s.asked)
 		heap.Push(&ls.held, l)
 		mine = append(mine, l)
@@ -141,17 +148,19 @@ func (ls *leases) turn(now time.Time) (lost []*lease, wait time.Duration, ok boo
 	defer ls.mu.Unlock()
 	for len(ls.held) > 0 && !ls.held[0].due.After(now) {
 		l := ls.held[0]
-		if !l.ends().After(now) {
+		if l.expires && !l.ends().After(now) {
 			heap.Pop(&ls.held)
 			lost = append(lost, l)
 			continue
 		}
-		if _, renews := ls.limiter.decider(l.local).(Renewer); renews && !l.queued {
+		if !l.queued && ls.renews(l) {
 			l.queued = true
 			q := ls.queue(l)
 			q.queue = append(q.queue, l)
 		}
-		l.due = l.ends()
+		if l.due = l.ends(); !l.due.After(now) {
+			l.due = now.Add(l.retry())
+		}
 		heap.Fix(&ls.held, 0)
 	}
 	if len(ls.held) == 0 {
@@ -165,6 +174,12 @@ func (ls *leases) turn(now time.Time) (lost []*lease, wait time.Duration, ok boo
 		}
 	}
 	return lost, ls.held[0].due.Sub(now), true
+}
+
+// renews reports whether the store of a lease prolongs leases.
+func (ls *leases) renews(l *lease) bool {
+	_, renews := ls.limiter.decider(l.local).(Renewer)
+	return renews
 }
 
 // queue returns where a lease waits to be renewed.
@@ -215,7 +230,7 @@ func (ls *leases) renew(batch []*lease) {
 	held := make([]bool, len(batch))
 	ctx, cancel := context.WithTimeout(context.Background(), min(batch[0].slot.Limit.Period/renewalsPerLease, renewalTimeout))
 	renewer := ls.limiter.decider(batch[0].local).(Renewer) // or nothing would be queued
-	err := renewer.Renew(ctx, slots, held)
+	err := survive(func() error { return renewer.Renew(ctx, slots, held) })
 	cancel()
 
 	for _, l := range ls.renewed(batch, held, err, started) {
@@ -237,8 +252,9 @@ func (ls *leases) renewed(batch []*lease, held []bool, err error, started time.T
 			l.start(started)
 		case err != nil:
 			l.err, l.queued = err, false
-			l.due = time.Now().Add(l.slot.Limit.Period / retriesPerLease)
-			if l.ends().Before(l.due) {
+			l.expires = l.expires || errors.Is(err, ErrMisconfigured)
+			l.due = time.Now().Add(l.retry())
+			if l.expires && l.ends().Before(l.due) {
 				l.due = l.ends()
 			}
 		default:

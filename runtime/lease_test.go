@@ -15,6 +15,7 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/runtime/memlimit"
 )
 
+// C10
 func TestLeaseIsRenewedWhileTheCallRuns(t *testing.T) {
 	in(t, func(t *testing.T) {
 		var told errorsOf
@@ -201,6 +202,7 @@ func TestContextOfACallWithSlots(t *testing.T) {
 	})
 }
 
+// A store may renew some leases and not be able to tell of others: a Cluster of which a node is down, say.
 func TestLeasesThatWereRenewedBesideAnErrorAreKept(t *testing.T) {
 	in(t, func(t *testing.T) {
 		var told errorsOf

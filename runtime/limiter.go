@@ -5,21 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync/atomic"
 	"time"
 )
 
 // Limiter decides calls by asking a [Store]. It is safe for concurrent use, and one serves a whole process. The zero
 // value and nil are not usable, but they let nothing pass: every decision is a [DecisionError].
 type Limiter struct {
-	store     Store
-	local     Store // decides under FailLocal; may be nil
-	failure   Failure
-	instances int64
-	report    func(method string, err error)
-	leases    leases
-	lines     lines
-	disowning atomic.Int32
+	store      Store
+	local      Store // decides under FailLocal; may be nil
+	failure    Failure
+	instances  int64
+	report     func(method string, err error)
+	troubles   troubles // of calls without a method
+	leases     leases
+	lines      lines
+	disowning  crowd
+	givingBack crowd
 }
 
 // Option changes a [Limiter] at its construction.
@@ -29,9 +30,13 @@ type optionFunc func(*Limiter) error
 
 func (f optionFunc) apply(l *Limiter) error { return f(l) }
 
-// OnError has report called with each error that no caller can be given, since its call goes on or is over: a slot or
-// units that could not be given back, a lease that was lost, and a limit that only looks on and could not. The method is that of the [Guard]. It may be called by
-// several goroutines at once and must not block. The default writes to [slog.Default].
+// OnError has report called with errors that no caller can be given, since its call goes on or is over: a store that could
+// not decide, where [FailLocal] or [FailOpen] did, or of a limit that only looks on; slots or units that could not be given
+// back; and a lease that was lost. The method is that of the [Guard], and empty for [Limiter.Allow].
+//
+// Each lease that is lost is told. Of the other errors, a method tells one a minute at most, and none while the store is
+// Away, see [Store], which the store tells by itself. Report may be called by several goroutines at once and must not
+// block. The default writes to [slog.Default].
 func OnError(report func(method string, err error)) Option {
 	return optionFunc(func(l *Limiter) error {
 		if report == nil {
@@ -64,6 +69,7 @@ func New(store Store, opts ...Option) (*Limiter, error) {
 	if l.local == nil {
 		l.local = localOf(store)
 	}
+	l.troubles.report = l.report
 	return l, nil
 }
 
@@ -95,7 +101,10 @@ func (l *Limiter) AllowN(ctx context.Context, key string, limit Limit, n int64) 
 	if limit.Algorithm == Concurrency {
 		return Result{}, &DecisionError{Err: errSlots}
 	}
-	decided, err := l.take(ctx, s)
+	if l == nil || l.store == nil {
+		return Result{}, &DecisionError{Err: errNoStore}
+	}
+	decided, err := l.take(ctx, s, &l.troubles)
 	if err != nil {
 		return Result{}, &DecisionError{Err: err}
 	}
@@ -113,11 +122,8 @@ func (l *Limiter) AllowN(ctx context.Context, key string, limit Limit, n int64) 
 var noRule rule
 
 // take asks the store about the charges in s, which are valid. When it cannot answer, the call is decided as the limits say:
-// there is an error, or decided is false if the call is let pass.
-func (l *Limiter) take(ctx context.Context, s *scratch) (decided bool, err error) {
-	if l == nil || l.store == nil {
-		return false, errNoStore
-	}
+// there is an error, or decided is false if the call is let pass, and the troubles of its method are told.
+func (l *Limiter) take(ctx context.Context, s *scratch, t *troubles) (decided bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
@@ -127,8 +133,8 @@ func (l *Limiter) take(ctx context.Context, s *scratch) (decided bool, err error
 		s.asked = time.Now()
 	}
 	err = l.store.Take(ctx, s.charges, s.results)
-	if err != nil && s.holder != "" {
-		l.disown(s)
+	if err != nil && s.holder != "" && !isAway(err) {
+		l.disown(s, t)
 	}
 	switch ended := ctx.Err(); {
 	case err == nil:
@@ -138,5 +144,5 @@ func (l *Limiter) take(ctx context.Context, s *scratch) (decided bool, err error
 	case ended != nil || errors.Is(err, ErrMisconfigured):
 		return false, err
 	}
-	return l.fail(ctx, s, err)
+	return l.fail(ctx, s, t, err)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/runtime/memlimit"
 )
 
+// Of limits that cannot be charged in advance, those that wait are admitted as soon as may be, in order.
 func TestCallsWaitInLine(t *testing.T) {
 	tests := []struct {
 		limit ratelimit.Limit
@@ -87,6 +88,7 @@ func TestLaterCallsDoNotPassThoseInLine(t *testing.T) {
 	})
 }
 
+// C16
 func TestWaitForASlotEnds(t *testing.T) {
 	tests := []struct {
 		name          string
@@ -143,6 +145,7 @@ func TestCallThatGivesUpLeavesTheLine(t *testing.T) {
 	})
 }
 
+// A slot that another process releases is found by trying.
 func TestSlotThatAnotherProcessReleases(t *testing.T) {
 	in(t, func(t *testing.T) {
 		store := memlimit.New()
@@ -176,6 +179,8 @@ func TestStoreThatFailsWhileACallWaits(t *testing.T) {
 	})
 }
 
+// Two limits, the first of which is waited for a shorter time: a call that is not the first in line does not try without
+// pause from then on.
 func TestCallsInLineDoNotSpin(t *testing.T) {
 	in(t, func(t *testing.T) {
 		var tries atomic.Int64

@@ -49,7 +49,7 @@ type Rule struct {
 	Limit   Limit
 	Cost    int64         // units that a call takes; 0 means 1, see [Free]; of Concurrency slots, 1000 at most
 	CostArg bool          // each call says what it takes by [Cost]; the field Cost is not used
-	Wait    time.Duration // the longest that a call waits for its turn before it is refused; 0: not at all
+	Wait    time.Duration // the longest that a call waits for its turn before it is refused, beside what the store takes; 0: not at all
 	Mode    Mode          // whether the limit holds
 	Fail    Failure       // what becomes of a call when the store cannot answer; empty: what [OnFailure] says
 	OnEmpty Empty         // what to do when a part of Key is missing or empty

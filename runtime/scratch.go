@@ -14,8 +14,8 @@ type scratch struct {
 	charges  []Charge
 	results  []Result
 	outcomes []Outcome
-	local    bool // whether the local store has decided
-	failed   bool // whether the charges are only those of whole that the local store has decided
+	local    bool  // whether the local store has decided
+	failed   error // why the store could not decide; then the charges are only those of whole that the local store has decided
 	whole    struct {
 		rules   []*rule
 		charges []Charge
@@ -59,17 +59,17 @@ func (s *scratch) keep(n int) {
 }
 
 // save keeps the charges for a try after the one that the store has failed.
-func (s *scratch) save() {
-	s.failed = true
+func (s *scratch) save(cause error) {
+	s.failed = cause
 	s.whole.rules, s.whole.charges = append(s.whole.rules[:0], s.rules...), append(s.whole.charges[:0], s.charges...)
 }
 
 // restore takes the charges back to what they were before the store failed.
 func (s *scratch) restore() {
-	if !s.failed {
+	if s.failed == nil {
 		return
 	}
-	s.failed = false
+	s.failed = nil
 	s.rules, s.charges = append(s.rules[:0], s.whole.rules...), append(s.charges[:0], s.whole.charges...)
 	s.results = slices.Grow(s.results[:0], len(s.charges))[:len(s.charges)]
 }
@@ -80,6 +80,6 @@ func (s *scratch) release() {
 	clear(s.whole.charges)
 	clear(s.whole.rules)
 	s.keys, s.rules, s.charges, s.results, s.outcomes = s.keys[:0], s.rules[:0], s.charges[:0], s.results[:0], s.outcomes[:0]
-	s.local, s.failed, s.holder, s.timed, s.delay = false, false, "", false, 0
+	s.local, s.failed, s.holder, s.timed, s.delay = false, nil, "", false, 0
 	scratchPool.Put(s)
 }

@@ -19,14 +19,12 @@ func (g *Guard) shadow(ctx context.Context, s *scratch, call args) {
 		case errors.As(err, &lacking): // a part of the key
 			t.outcomes = append(t.outcomes, lacking.Refused...)
 		default:
-			g.limiter.report(g.method, err)
+			g.troubles.tell(err)
 		}
 	}
 	charged := false
 	if len(t.charges) > 0 {
-		// An error is nobody's: the limits that hold have one of their own.
-		decided, err := g.limiter.take(ctx, t)
-		charged = decided && err == nil
+		charged = g.look(ctx, s, t)
 	}
 	if charged {
 		for i := range t.charges {
@@ -45,15 +43,29 @@ func (g *Guard) shadow(ctx context.Context, s *scratch, call args) {
 	}
 }
 
+// look reports whether the limits in t, which only look on, have decided. A store that has just failed those in s, which
+// hold, is not asked again: one call would take the time of two.
+func (g *Guard) look(ctx context.Context, s, t *scratch) bool {
+	var decided bool
+	var err error
+	if s.failed != nil {
+		decided, err = g.limiter.fail(ctx, t, &g.troubles, s.failed)
+	} else {
+		decided, err = g.limiter.take(ctx, t, &g.troubles)
+	}
+	if err != nil && ctx.Err() == nil {
+		g.troubles.tell(err)
+	}
+	return decided && err == nil
+}
+
 // adopt adds the charges of t to s.
 func (g *Guard) adopt(ctx context.Context, s, t *scratch) {
 	if len(s.charges) == 0 {
 		s.local, s.asked = t.local, t.asked
 	}
 	if s.local != t.local { // they are given back to one store: the one that answers the call
-		if err := g.limiter.giveBack(ctx, t.local, t.charges); err != nil {
-			g.limiter.report(g.method, err)
-		}
+		g.giveBack(ctx, t.local, t.charges, true)
 		return
 	}
 	for i, c := range t.charges {

@@ -35,7 +35,7 @@ func (g *Guard) takeInTurn(ctx context.Context, s *scratch) (decided bool, err e
 		if err := p.untilFirst(ctx, s.patience(time.Since(began))); err != nil {
 			return false, err
 		}
-		if decided, err = g.limiter.take(ctx, s); err != nil || !decided {
+		if decided, err = g.limiter.take(ctx, s, &g.troubles); err != nil || !decided {
 			return false, err
 		}
 		pause, again := s.pause(ctx, time.Since(began), poll)
@@ -193,11 +193,7 @@ func (g *Guard) giveUp(ctx context.Context, s *scratch) {
 			back = append(back, c)
 		}
 	}
-	err := g.limiter.giveBack(ctx, s.local, back)
-	if err != nil && !errors.Is(err, ErrLeaseLost) { // which is told when it is lost
-		g.limiter.report(g.method, err)
-	}
-	g.limiter.lines.released(back)
+	g.giveBack(ctx, s.local, back, false)
 }
 
 // sleep waits for that long, or for news. It returns the error of ctx if that ends first.

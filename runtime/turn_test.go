@@ -18,16 +18,13 @@ func waiting(limit ratelimit.Limit, wait time.Duration) ratelimit.Rule {
 }
 
 // outcome is what became of a call, and after what time.
-
 type outcome struct {
 	after time.Duration
 	err   error
 }
 
 // together makes n calls at once, one millisecond after the other if they are to come in order, and returns their outcomes
-
 // in order of time.
-
 func together(n int, call func() error) []outcome {
 	var mu sync.Mutex
 	var all []outcome
@@ -47,7 +44,6 @@ func together(n int, call func() error) []outcome {
 }
 
 // R42 (a)
-
 func TestCallsWaitForTheirTurns(t *testing.T) {
 	for _, algorithm := range []ratelimit.Algorithm{ratelimit.TokenBucket, ratelimit.LeakyBucket} {
 		t.Run(algorithm.String(), func(t *testing.T) {
@@ -77,7 +73,6 @@ func TestCallsWaitForTheirTurns(t *testing.T) {
 }
 
 // R42 (b)
-
 func TestPacedCalls(t *testing.T) {
 	in(t, func(t *testing.T) {
 		limit := ratelimit.Limit{Count: 1, Period: time.Second}
@@ -143,12 +138,6 @@ func TestWaitThatCannotBeEnoughIsRefusedAtOnce(t *testing.T) {
 		})
 	}
 }
-
-// Of limits that cannot be charged in advance, those that wait are admitted as soon as may be, in order.
-
-// C16
-
-// A slot that another process releases is found by trying.
 
 func TestWaitOfSeveralLimits(t *testing.T) {
 	in(t, func(t *testing.T) {
@@ -219,7 +208,6 @@ func TestSlotThatIsLostWhileTheCallWaitsForItsTurn(t *testing.T) {
 }
 
 // R40
-
 func TestCallThatGivesUpTakesNothingFromALaterWindow(t *testing.T) {
 	in(t, func(t *testing.T) {
 		store := memlimit.New()
@@ -240,17 +228,11 @@ func TestCallThatGivesUpTakesNothingFromALaterWindow(t *testing.T) {
 }
 
 // noDeadline is a context that ends without having said when.
-
 type noDeadline struct{ context.Context }
 
 func (noDeadline) Deadline() (time.Time, bool) { return time.Time{}, false }
 
-// Two limits, the first of which is waited for a shorter time: a call that is not the first in line does not try without
-
-// pause from then on.
-
 // A renewal that comes while a call gives its slot back is none that has lost it.
-
 func TestCallThatGivesUpHasNotLostItsSlot(t *testing.T) {
 	in(t, func(t *testing.T) {
 		var told errorsOf
@@ -269,12 +251,12 @@ func TestCallThatGivesUpHasNotLostItsSlot(t *testing.T) {
 		time.AfterFunc(time.Second, cancel)
 		_, err := g.Begin(ctx)
 		checkError(t, err, "m: rate limit undecided: context canceled")
+		time.Sleep(time.Second)
 		told.check(t)
 	})
 }
 
 // What is told of a call that is refused since its turn would be too late is how the limits stand after it.
-
 func TestResultsOfACallWhoseTurnIsTooLate(t *testing.T) {
 	in(t, func(t *testing.T) {
 		g := newLimiter(t, memlimit.New()).Guard("m",

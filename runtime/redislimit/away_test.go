@@ -1,0 +1,43 @@
+package redislimit_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+	"github.com/ratelimitgen/ratelimitgen/runtime/redislimit"
+)
+
+// An outage is told once, by the Store. A method has told what failed before it was one, and nothing of the calls that go
+// on without Redis.
+func TestOutageIsNotToldCallByCall(t *testing.T) {
+	for _, failure := range []ratelimit.Failure{ratelimit.FailLocal, ratelimit.FailOpen, ratelimit.FailClosed} {
+		t.Run(string(failure), func(t *testing.T) {
+			inFakeTime(t, func(t *testing.T) {
+				var told, want []string
+				if failure != ratelimit.FailClosed { // which callers are told
+					want = []string{`m: redislimit: take "rl:{k}:tb:1h": no answer within 100ms`}
+				}
+				store := redislimit.NewOn(&fake{do: hang}, nil, redislimit.OnOutage(nil))
+				limiter, err := ratelimit.New(store, ratelimit.OnFailure(failure),
+					ratelimit.OnError(func(method string, err error) { told = append(told, method+": "+err.Error()) }))
+				if err != nil {
+					t.Fatal(err)
+				}
+				guard := limiter.Guard("m", ratelimit.Rule{Key: "k", Limit: ratelimit.Limit{Count: 1e6, Period: time.Hour}})
+				away := false
+				for began := time.Now(); time.Since(began) < 5*time.Minute; time.Sleep(50 * time.Millisecond) {
+					err := guard.Allow(t.Context())
+					if e, ok := errors.AsType[*redislimit.Error](err); ok && e.Away() {
+						away = true
+					}
+				}
+				if closed := failure == ratelimit.FailClosed; away != closed || !slices.Equal(told, want) {
+					t.Errorf("told %q, want %q; callers were told that the store is away: %v", told, want, away)
+				}
+			})
+		})
+	}
+}
