@@ -86,7 +86,7 @@ bin/ratelimitgen:
 
 .PHONY: redis
 redis:
-	@command -v redis-server >/dev/null && exit 0
+	@command -v "$${RATELIMIT_REDIS_SERVER:-redis-server}" >/dev/null && exit 0
 	if ! command -v apt-get >/dev/null || [ "$$(id -u)" != 0 ]; then
 		echo 'The tests start Redis servers of their own: install redis-server (Debian, Ubuntu: apt-get install redis-server;' >&2
 		echo 'macOS: brew install redis). Without it, go test ./... tests what it can; with -v it says what it skipped.' >&2

@@ -54,18 +54,19 @@
 //
 // # Expressions
 //
-// The expressions of key, cost, skip and refund are Go over the method's parameters, of which $0 is the first whether it
-// has a name or not, and over what the file with the directive sees: the names of its package and its imports, which Go
-// wants to be used in code, too. They may select, index, slice, convert, compare and calculate, and call len, cap, min,
-// max, functions, and methods of values. They have no literals of structs, maps or functions, no type assertions, and
-// nothing that changes anything. Those of refund see the results too: by their names, as ret0, ret1, ..., and an error that
-// is last and has no name as err. There a parameter that is called like a result goes by $0.
+// The expressions of key, cost, skip and refund are Go over the method's parameters, of which $0 is the first whether
+// it has a name or not, and over what the file with the directive sees: the names of its package and its imports, which
+// Go wants to be used in code, too. They may select, index, slice, convert, compare and calculate, and call len, cap,
+// min, max, functions, and methods of values. They have no literals of structs, maps or functions, no type assertions,
+// and nothing that changes anything. Those of refund see the results too: by their names, or else as ret0, ret1, ...,
+// and an error that is last and has no name as err. There a parameter that is called like a result goes by $0.
 //
 // Nothing on the way to a value makes an expression panic: no nil pointer, interface or function, no index out of
 // range, no divisor of zero. A part of a key is missing then, and onempty decides. A cost is 1. A condition does not
 // hold, and neither does its negation: of skip={req.Internal || isLocal(ctx)}, the second one decides about a nil req.
-// What a function does with the arguments that it is given, and a method with a nil pointer inside an interface, is
-// theirs to know.
+// Two interfaces are not compared, since that panics if they hold slices, but for an error with a variable of a
+// package. What a function does with the arguments that it is given, and a method with a nil pointer inside an
+// interface, is theirs to know.
 //
 // Only the syntax of an expression is checked here: names and types are the generator's to check.
 package annotations

@@ -11,7 +11,8 @@
 // fix, which editors offer and which go vet -fix applies.
 //
 // An analyzer sees one package, and of those that it imports the lines on the methods of their interfaces. So it does not
-// find keys that packages share without being equal: run ratelimitgen vet, check or generate for all packages at once. What
+// find keys that packages share without being equal, and takes decorators to be in another package only if a line for go
+// generate says so, by -into: run ratelimitgen vet, check or generate for all packages at once. What
 // is wrong with a line only where another package embeds its interface is told at the interface there. What the compiler
 // says is left to the compiler.
 package vet
@@ -19,6 +20,8 @@ package vet
 import (
 	"go/token"
 	"os"
+	"regexp"
+	"strings"
 
 	"golang.org/x/tools/go/analysis"
 
@@ -61,13 +64,39 @@ func (r *reporter) check() {
 	for _, f := range pkg.Files {
 		r.checkFile(f)
 		r.note(generate.Abroad(f))
-		path := parse.OutputPath(f.Path)
-		if content, err := r.readFile(path); err == nil && !parse.IsOutput(path, content) {
-			r.add(parse.Diagnostics{generate.InTheWay(path)}, pkg)
-		}
+		r.checkOutput(f, pkg)
 	}
 	r.report()
 }
+
+// checkOutput reports a file that is in the way of the one that is to be generated, unless that goes into another package.
+func (r *reporter) checkOutput(f *parse.File, pkg *parse.Package) {
+	path := parse.OutputPath(f.Path)
+	if content, err := r.readFile(path); err != nil || parse.IsOutput(path, content) {
+		return
+	}
+	if pkg.HasOwnDecorators() || !r.generatesElsewhere() {
+		r.add(parse.Diagnostics{generate.InTheWay(path)}, pkg)
+	}
+}
+
+// generatesElsewhere reports whether go generate is to put decorators into another package: an analyzer does not see those
+// that are there.
+func (r *reporter) generatesElsewhere() bool {
+	for _, file := range r.pass.Files {
+		for _, group := range file.Comments {
+			for _, comment := range group.List {
+				if command, ok := strings.CutPrefix(comment.Text, "//go:generate "); ok && intoFlag.MatchString(command) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// intoFlag finds a command that has the flag -into.
+var intoFlag = regexp.MustCompile(`\bratelimitgen\b.*\s--?into\b`)
 
 func (r *reporter) checkFile(f *parse.File) {
 	here, elsewhere := r.split(generate.Check(f))

@@ -16,6 +16,8 @@ type change struct {
 	path string
 	old  []byte // nil if there is no file
 	new  []byte // nil if there is to be none
+
+	isOrphan bool // its source is gone, with the go:generate line that may have been there
 }
 
 // newChange compares the file at path with what it should hold.
@@ -31,15 +33,17 @@ func (c change) isNone() bool {
 	return (c.old == nil) == (c.new == nil) && bytes.Equal(c.old, c.new)
 }
 
-// what says in a word how the file differs from what it should be.
+// what says how the file differs from what it should be, and what to do.
 func (c change) what() string {
 	switch {
 	case c.old == nil:
-		return "missing"
+		return "missing: run go generate"
+	case c.isOrphan:
+		return "superfluous: its source is gone, delete it"
 	case c.new == nil:
-		return "superfluous"
+		return "superfluous: run go generate"
 	}
-	return "stale"
+	return "stale: run go generate"
 }
 
 // diff returns the change in the unified format.

@@ -25,7 +25,7 @@ func (p *plan) clean() error {
 		for _, entry := range entries {
 			path := filepath.Join(dir, entry.Name())
 			name, ok := parse.SourcePath(entry.Name())
-			if _, planned := p.changes[path]; !ok || planned {
+			if _, planned := p.changes[path]; !ok || planned || isDir(path) {
 				continue
 			}
 			c, err := newChange(path, nil)
@@ -33,6 +33,7 @@ func (p *plan) clean() error {
 				return err
 			}
 			if from, ok := pkg.SourceDir(c.old); ok && parse.IsOutput(path, c.old) && p.isStale(dir, from, name) {
+				c.isOrphan = isGone(filepath.Join(from, name))
 				p.changes[path] = c
 			}
 		}
@@ -62,4 +63,9 @@ func (p *plan) isStale(dir, from, name string) bool {
 func isGone(path string) bool {
 	_, err := os.Lstat(path)
 	return errors.Is(err, fs.ErrNotExist)
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }

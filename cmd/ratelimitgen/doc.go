@@ -21,6 +21,9 @@
 // Here each client IP may call Get five times a minute through the decorator, which NewRateLimitedUsers makes. What
 // directives can say is described in the package github.com/ratelimitgen/ratelimitgen/annotations.
 //
+// The context of a call, which has its caller and its deadline, is the first parameter of type context.Context, or else the
+// first that implements it, or else what the first one with a method Context returns.
+//
 // Packages are patterns as the go command has them, such as ./..., or Go files; the default is the package in the current
 // directory. Only packages of the main module count, or of the modules of a workspace, and each pattern must match some. They
 // must parse, but need not type-check: only the signatures of annotated interfaces and the expressions of directives must, so

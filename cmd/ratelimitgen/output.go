@@ -51,7 +51,7 @@ func (o *output) check(cfg parse.Config, patterns []string) int {
 	status := o.report(err)
 	for _, c := range changes {
 		path := o.relative(c.path)
-		o.errorf("%s: %s: run go generate\n", path, c.what())
+		o.errorf("%s: %s\n", path, c.what())
 		o.printf("%s", c.diff(path))
 		status = exitFindings
 	}

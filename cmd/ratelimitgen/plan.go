@@ -46,20 +46,20 @@ func load(cfg parse.Config, patterns []string) (*plan, error) {
 func loadListed(listed *parse.Listing, elsewhere map[string]bool) (*plan, error) {
 	pkgs, err := listed.LoadSparse(generate.Stubs)
 	p, err := newPlan(listed, elsewhere, pkgs, err)
-	if p.isSparse() && (err != nil || len(p.mistakes) > 0) {
-		return p.whole()
+	for err == nil && p.isDoubtful() {
+		p, err = p.whole()
 	}
 	return p, err
 }
 
-// isSparse reports whether mistakes may be none, or want other words, once all packages are loaded as a whole.
-func (p *plan) isSparse() bool {
-	return p != nil && slices.ContainsFunc(p.pkgs, func(pkg *parse.Package) bool { return pkg.Sparse })
+// isDoubtful reports whether mistakes may be none, or want other words, once their packages are loaded as a whole.
+func (p *plan) isDoubtful() bool {
+	return slices.ContainsFunc(p.pkgs, func(pkg *parse.Package) bool { return pkg.Sparse && p.broken[pkg] })
 }
 
-// whole returns the plan anew, for packages that are loaded as a whole.
+// whole returns the plan anew, for packages of which those with mistakes are loaded as a whole.
 func (p *plan) whole() (*plan, error) {
-	pkgs, err := p.listed.Load()
+	pkgs, err := p.listed.LoadWhole(p.pkgs, func(pkg *parse.Package) bool { return p.broken[pkg] })
 	return newPlan(p.listed, p.elsewhere, pkgs, err)
 }
 
@@ -99,16 +99,17 @@ func (p *plan) isElsewhere(pkg *parse.Package) bool {
 	return pkg.Types != nil && p.elsewhere[pkg.Types.Path()] && !pkg.HasOwnDecorators()
 }
 
-// settle returns what complete does, for packages that are loaded as a whole if there are mistakes.
+// settle returns what complete does, for packages that are loaded as a whole if they have mistakes.
 func (p *plan) settle() ([]change, error) {
-	changes, err := p.complete()
-	if err == nil || !p.isSparse() {
-		return changes, err
+	for {
+		changes, err := p.complete()
+		if err == nil || !p.isDoubtful() {
+			return changes, err
+		}
+		if p, err = p.whole(); err != nil {
+			return nil, err
+		}
 	}
-	if p, err = p.whole(); err != nil {
-		return nil, err
-	}
-	return p.complete()
 }
 
 // complete returns the changes, and the mistakes as an error.
@@ -230,6 +231,13 @@ func (p *plan) verify() {
 
 // add plans the file at path, which is generated for f.
 func (p *plan) add(path string, f *parse.File) error {
+	if isDir(path) {
+		p.report(f.Package, parse.Diagnostic{
+			Pos:     f.Package.Fset.PositionFor(f.Syntax.Name.Pos(), false),
+			Message: parse.PathFrom(f.Path, path) + " is a directory, and is to hold the decorators of this file: want another name for one of the two",
+		})
+		return nil
+	}
 	c, err := newChange(path, p.sources[f])
 	if err != nil {
 		return err

@@ -40,3 +40,35 @@ type Router interface {
 	Web(c web.Context, path string) error
 	None(path string)
 }
+
+// UserContext is a context that knows more.
+type UserContext interface {
+	stdctx.Context
+	User() string
+}
+
+// Defined is a context by another name.
+type Defined stdctx.Context
+
+// Call is a context as that of gin is: a pointer.
+type Call struct{ stdctx.Context }
+
+// Envelope has a context two pointers away.
+type Envelope struct{ *Session }
+
+// Kinds has parameters that are contexts without being called so, and such as may be nil.
+//
+//ratelimit:count=2 time=1h by=user onempty=share
+type Kinds interface {
+	User(c UserContext) error
+	Defined(d Defined) error
+	// Call is a context, which goes before a parameter that has one.
+	Call(r *http.Request, c *Call) error
+	Held(e *Envelope) error
+	Request(id string, r *http.Request) error
+}
+
+//ratelimit:count=2 time=1h by=user
+type Generic[C stdctx.Context] interface {
+	Do(c C) error
+}

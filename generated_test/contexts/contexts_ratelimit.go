@@ -90,7 +90,11 @@ func (router *RateLimitedRouter) Alias(c MyCtx) error {
 
 // Stream calls [Router.Stream], at most 2 times per 1h for each user (token bucket).
 func (router *RateLimitedRouter) Stream(path string, s Stream) error {
-	if err := router.stream.Allow(s.Context()); err != nil {
+	ctx := stdctx.Background()
+	if s != nil {
+		ctx = s.Context()
+	}
+	if err := router.stream.Allow(ctx); err != nil {
 		return err
 	}
 	return router.next.Stream(path, s)
@@ -123,4 +127,151 @@ func (router *RateLimitedRouter) Web(c web.Context, path string) error {
 // None calls [Router.None] without a limit.
 func (router *RateLimitedRouter) None(path string) {
 	router.next.None(path)
+}
+
+// RateLimitedKinds decorates [Kinds] with the limits of its //ratelimit: directives. A call over its limit is not
+// passed on: it returns an error that matches [ratelimit.ErrLimited].
+type RateLimitedKinds struct {
+	next    Kinds
+	user    *ratelimit.Guard
+	defined *ratelimit.Guard
+	call    *ratelimit.Guard
+	held    *ratelimit.Guard
+	request *ratelimit.Guard
+}
+
+// If this does not compile, Kinds has changed: run go generate again.
+var _ Kinds = (*RateLimitedKinds)(nil)
+
+// NewRateLimitedKinds returns a decorator of next that asks limiter before each limited call.
+func NewRateLimitedKinds(next Kinds, limiter *ratelimit.Limiter) *RateLimitedKinds {
+	return &RateLimitedKinds{
+		next: next,
+		user: limiter.Guard("contexts.Kinds.User", ratelimit.Rule{
+			Key:     "contexts.Kinds.User:{@user}",
+			Name:    "1h",
+			Limit:   ratelimit.Limit{Count: 2, Period: time.Hour},
+			OnEmpty: ratelimit.EmptyShare,
+		}),
+		defined: limiter.Guard("contexts.Kinds.Defined", ratelimit.Rule{
+			Key:     "contexts.Kinds.Defined:{@user}",
+			Name:    "1h",
+			Limit:   ratelimit.Limit{Count: 2, Period: time.Hour},
+			OnEmpty: ratelimit.EmptyShare,
+		}),
+		call: limiter.Guard("contexts.Kinds.Call", ratelimit.Rule{
+			Key:     "contexts.Kinds.Call:{@user}",
+			Name:    "1h",
+			Limit:   ratelimit.Limit{Count: 2, Period: time.Hour},
+			OnEmpty: ratelimit.EmptyShare,
+		}),
+		held: limiter.Guard("contexts.Kinds.Held", ratelimit.Rule{
+			Key:     "contexts.Kinds.Held:{@user}",
+			Name:    "1h",
+			Limit:   ratelimit.Limit{Count: 2, Period: time.Hour},
+			OnEmpty: ratelimit.EmptyShare,
+		}),
+		request: limiter.Guard("contexts.Kinds.Request", ratelimit.Rule{
+			Key:     "contexts.Kinds.Request:{@user}",
+			Name:    "1h",
+			Limit:   ratelimit.Limit{Count: 2, Period: time.Hour},
+			OnEmpty: ratelimit.EmptyShare,
+		}),
+	}
+}
+
+// Unwrap returns the decorated [Kinds].
+func (k *RateLimitedKinds) Unwrap() Kinds {
+	return k.next
+}
+
+// User calls [Kinds.User], at most 2 times per 1h for each user, calls without one counted together (token bucket).
+func (k *RateLimitedKinds) User(c UserContext) error {
+	if err := k.user.Allow(c); err != nil {
+		return err
+	}
+	return k.next.User(c)
+}
+
+// Defined calls [Kinds.Defined], at most 2 times per 1h for each user, calls without one counted together (token
+// bucket).
+func (k *RateLimitedKinds) Defined(d Defined) error {
+	if err := k.defined.Allow(d); err != nil {
+		return err
+	}
+	return k.next.Defined(d)
+}
+
+// Call calls [Kinds.Call], at most 2 times per 1h for each user, calls without one counted together (token bucket).
+func (k *RateLimitedKinds) Call(r *http.Request, c *Call) error {
+	ctx := stdctx.Background()
+	if c != nil && c.Context != nil {
+		ctx = c
+	}
+	if err := k.call.Allow(ctx); err != nil {
+		return err
+	}
+	return k.next.Call(r, c)
+}
+
+// Held calls [Kinds.Held], at most 2 times per 1h for each user, calls without one counted together (token bucket).
+func (k *RateLimitedKinds) Held(e *Envelope) error {
+	ctx := stdctx.Background()
+	if e != nil && e.Session != nil {
+		ctx = e.Context()
+	}
+	if err := k.held.Allow(ctx); err != nil {
+		return err
+	}
+	return k.next.Held(e)
+}
+
+// Request calls [Kinds.Request], at most 2 times per 1h for each user, calls without one counted together (token
+// bucket).
+func (k *RateLimitedKinds) Request(id string, r *http.Request) error {
+	ctx := stdctx.Background()
+	if r != nil {
+		ctx = r.Context()
+	}
+	if err := k.request.Allow(ctx); err != nil {
+		return err
+	}
+	return k.next.Request(id, r)
+}
+
+// RateLimitedGeneric decorates [Generic] with the limits of its //ratelimit: directives. A call over its limit is not
+// passed on: it returns an error that matches [ratelimit.ErrLimited].
+type RateLimitedGeneric[C stdctx.Context] struct {
+	next Generic[C]
+	do   *ratelimit.Guard
+}
+
+// If this does not compile, Generic has changed: run go generate again.
+func _[C stdctx.Context]() {
+	var _ Generic[C] = (*RateLimitedGeneric[C])(nil)
+}
+
+// NewRateLimitedGeneric returns a decorator of next that asks limiter before each limited call.
+func NewRateLimitedGeneric[C stdctx.Context](next Generic[C], limiter *ratelimit.Limiter) *RateLimitedGeneric[C] {
+	return &RateLimitedGeneric[C]{
+		next: next,
+		do: limiter.Guard("contexts.Generic.Do", ratelimit.Rule{
+			Key:   "contexts.Generic.Do:{@user}",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 2, Period: time.Hour},
+		}),
+	}
+}
+
+// Unwrap returns the decorated [Generic].
+func (g *RateLimitedGeneric[C]) Unwrap() Generic[C] {
+	return g.next
+}
+
+// Do calls [Generic.Do], at most 2 times per 1h for each user (token bucket).
+func (g *RateLimitedGeneric[C]) Do(c C) error {
+	if err := g.do.Allow(c); err != nil {
+		return err
+	}
+	return g.next.Do(c)
 }

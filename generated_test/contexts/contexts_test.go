@@ -2,6 +2,7 @@ package contexts_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -71,4 +72,69 @@ func TestLimitsReadTheContext(t *testing.T) {
 	next.Want(t, 22, "Web", web.Context{Path: "p"}, "q")
 	r.None("p")
 	next.Want(t, 23, "None", "p")
+}
+
+type kinds struct{ limittest.Calls }
+
+func (k *kinds) User(contexts.UserContext) error { return k.add("User") }
+func (k *kinds) Defined(contexts.Defined) error  { return k.add("Defined") }
+func (k *kinds) Held(*contexts.Envelope) error   { return k.add("Held") }
+
+func (k *kinds) Call(*http.Request, *contexts.Call) error { return k.add("Call") }
+func (k *kinds) Request(string, *http.Request) error      { return k.add("Request") }
+func (k *kinds) Do(*contexts.Call) error                  { return k.add("Do") }
+
+func (k *kinds) add(method string) error {
+	k.Add(method)
+	return nil
+}
+
+type userContext struct{ context.Context }
+
+func (userContext) User() string { return "" }
+
+func TestParametersThatImplementContextAreRead(t *testing.T) {
+	var next kinds
+	limiter := limittest.Limiter(t)
+	k, g := contexts.NewRateLimitedKinds(&next, limiter), contexts.NewRateLimitedGeneric(&next, limiter)
+	nobody := httptest.NewRequest(http.MethodGet, "/", nil)
+	for _, user := range []string{"ann", "bob"} {
+		ctx := ratelimit.WithCaller(context.Background(), "user", user)
+		for method, call := range map[string]func() error{
+			"Kinds.User":    func() error { return k.User(userContext{ctx}) },
+			"Kinds.Defined": func() error { return k.Defined(ctx) },
+			"Kinds.Call":    func() error { return k.Call(nobody, &contexts.Call{Context: ctx}) },
+			"Kinds.Held":    func() error { return k.Held(&contexts.Envelope{Session: &contexts.Session{Ctx: ctx}}) },
+			"Kinds.Request": func() error { return k.Request("a", nobody.WithContext(ctx)) },
+			"Generic.Do":    func() error { return g.Do(&contexts.Call{Context: ctx}) },
+		} {
+			limittest.Admits(t, 2, "contexts."+method, call)
+		}
+	}
+}
+
+func TestParametersThatAreNilHaveNoContext(t *testing.T) {
+	var next kinds
+	k := contexts.NewRateLimitedKinds(&next, limittest.Limiter(t))
+	for method, calls := range map[string][]func() error{
+		"Call":    {func() error { return k.Call(nil, nil) }, func() error { return k.Call(nil, new(contexts.Call)) }},
+		"Held":    {func() error { return k.Held(nil) }, func() error { return k.Held(new(contexts.Envelope)) }},
+		"Request": {func() error { return k.Request("a", nil) }, func() error { return k.Request("b", nil) }},
+	} {
+		n := 0
+		limittest.Admits(t, 2, "contexts.Kinds."+method, func() error {
+			n++
+			return calls[n%len(calls)]()
+		})
+	}
+}
+
+func TestACallThatHasEndedIsNotDecided(t *testing.T) {
+	var next kinds
+	k := contexts.NewRateLimitedKinds(&next, limittest.Limiter(t))
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := k.User(userContext{ctx}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v, want that of the context", err)
+	}
 }

@@ -145,8 +145,8 @@ func (e *RateLimitedExport) Unwrap() Export {
 }
 
 // Flags calls [Export.Flags], within all of these limits:
-//   - at most once per 1h, unless flag, given back if f (token bucket)
-//   - at most 2 times per 1d, unless flag && !b.Flag || b.Flag && flag && b.Next.Flag, given back if !(f ||
+//   - at most once per 1h, unless flag, given back if ret0 (token bucket)
+//   - at most 2 times per 1d, unless flag && !b.Flag || b.Flag && flag && b.Next.Flag, given back if !(ret0 ||
 //     b.Next.Flag) (token bucket)
 func (e *RateLimitedExport) Flags(ctx context.Context, flag Flag, b *Switch) (Flag, error) {
 	skip := bool(flag && b != nil && !b.Flag || b != nil && b.Flag && flag && b.Next != nil && b.Next.Flag)

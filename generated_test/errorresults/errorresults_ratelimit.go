@@ -74,7 +74,7 @@ func (r *RateLimitedResults) Alias() (int, E) {
 	return r.next.Alias()
 }
 
-// Before calls [Results.Before], at most once per 1h, given back if e == nil && coded == nil && err == nil (token
+// Before calls [Results.Before], at most once per 1h, given back if ret0 == nil && ret1 == nil && err == nil (token
 // bucket).
 func (r *RateLimitedResults) Before() (*PathError, Coded, error) {
 	call, err := r.before.Begin(context.Background())

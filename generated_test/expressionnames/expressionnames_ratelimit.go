@@ -109,8 +109,8 @@ func (r *RateLimitedChat) Parameters(
 	return r.next.Parameters(ratelimit, call, string, len_, n, byte, uint64_)
 }
 
-// Functions calls [Chat.Functions], at most 1 unit per 1h for each call(id), session(id).ID, s, err and 2 more, cost(1)
-// a call, unless skip && req.Tags[0] == err (token bucket).
+// Functions calls [Chat.Functions], at most 1 unit per 1h for each call(id), session(id).ID, s, err, c and user,
+// cost(1) a call, unless skip && req.Tags[0] == err (token bucket).
 func (r *RateLimitedChat) Functions(id string, req *Request) error {
 	var sessionID ratelimitgen.Arg
 	if user2 := session(id); user2 != nil {
@@ -145,7 +145,7 @@ func (r *RateLimitedChat) Imports(strings, context string) error {
 }
 
 // Results calls [Chat.Results], at most once per 1h for each call(err) and userID.User.ID, given back if err == "x" ||
-// session.OK || session == nil || limitErr != nil (token bucket).
+// ret0.OK || session == nil || ret1 != nil (token bucket).
 func (r *RateLimitedChat) Results(err string, userID *Request) (*Session, error) {
 	var userIDUserID ratelimitgen.Arg
 	if userID != nil && userID.User != nil {
@@ -163,8 +163,8 @@ func (r *RateLimitedChat) Results(err string, userID *Request) (*Session, error)
 	return session, limitErr
 }
 
-// SameNames calls [Chat.SameNames], at most once per 1h for each a.User.ID and b.User.ID, given back if err == nil
-// (token bucket).
+// SameNames calls [Chat.SameNames], at most once per 1h for each a.User.ID and b.User.ID, given back if e == nil (token
+// bucket).
 func (r *RateLimitedChat) SameNames(a, b *Request) (*User, error) {
 	var userID ratelimitgen.Arg
 	if a != nil && a.User != nil {
@@ -186,8 +186,8 @@ func (r *RateLimitedChat) SameNames(a, b *Request) (*User, error) {
 	return ret1, err
 }
 
-// Unnamed calls [Chat.Unnamed], at most once per 1h for each userID, given back if err == nil && user.userID == "" &&
-// u.ID == "" (token bucket).
+// Unnamed calls [Chat.Unnamed], at most once per 1h for each userID, given back if err == nil && ret0.userID == "" &&
+// ret1.ID == "" (token bucket).
 func (r *RateLimitedChat) Unnamed(ctx stdcontext.Context, userID string, call, result int) (*User, *User, error) {
 	admitted, err := r.unnamed.Begin(ctx, ratelimitgen.String(userID))
 	if err != nil {

@@ -238,7 +238,7 @@ func (s *RateLimitedShapes) SameAndTold(e *rl.LimitError) error {
 	return s.next.SameAndTold(e)
 }
 
-// Handle calls [Shapes.Handle], at most once per 1h, given back if err == nil (token bucket), and beyond that [told].
+// Handle calls [Shapes.Handle], at most once per 1h, given back if ret0 == nil (token bucket), and beyond that [told].
 func (s *RateLimitedShapes) Handle(w http.ResponseWriter, r *http.Request) error {
 	call, err := s.handle.Begin(r.Context())
 	if err != nil {
@@ -271,7 +271,7 @@ func (s *RateLimitedShapes) HandleInSlot(w http.ResponseWriter, r *http.Request)
 	s.next.HandleInSlot(w, r.WithContext(call.Context()))
 }
 
-// Multi calls [Shapes.Multi], at most once per 1h, given back if ok > 2 (token bucket), and beyond that, or if the
+// Multi calls [Shapes.Multi], at most once per 1h, given back if ret1 > 2 (token bucket), and beyond that, or if the
 // limiter cannot tell, [multi].
 func (s *RateLimitedShapes) Multi(ctx context.Context) (string, int) {
 	call, err := s.multi.Begin(ctx)
@@ -310,7 +310,7 @@ func (s *RateLimitedShapes) Concrete(ctx context.Context) *Error {
 	return s.next.Concrete(ctx)
 }
 
-// Single calls [Shapes.Single], at most once per 1h, given back if n < 0 (token bucket), and beyond that, or if the
+// Single calls [Shapes.Single], at most once per 1h, given back if ret0 < 0 (token bucket), and beyond that, or if the
 // limiter cannot tell, [single].
 func (s *RateLimitedShapes) Single(ctx context.Context, id string) int {
 	call, err := s.single.Begin(ctx)

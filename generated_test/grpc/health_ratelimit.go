@@ -72,7 +72,11 @@ func (s *RateLimitedHealthServer) Watch(
 	request *healthpb.HealthCheckRequest,
 	server grpc.ServerStreamingServer[healthpb.HealthCheckResponse],
 ) error {
-	if err := s.watch.Allow(server.Context()); err != nil {
+	ctx := context.Background()
+	if server != nil {
+		ctx = server.Context()
+	}
+	if err := s.watch.Allow(ctx); err != nil {
 		return err
 	}
 	return s.next.Watch(request, server)

@@ -3,6 +3,7 @@
 package handler
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -116,7 +117,11 @@ func (m *RateLimitedMixed) Hook(next http.ResponseWriter, err *http.Request) {
 
 // Sync calls [Mixed.Sync], at most once per 1h (token bucket).
 func (m *RateLimitedMixed) Sync(r *http.Request, limit int) (int, error) {
-	if err := m.sync.Allow(r.Context()); err != nil {
+	ctx := context.Background()
+	if r != nil {
+		ctx = r.Context()
+	}
+	if err := m.sync.Allow(ctx); err != nil {
 		return 0, err
 	}
 	return m.next.Sync(r, limit)

@@ -213,8 +213,8 @@ func (k *RateLimitedKeys) Paths(req Request) error {
 	return k.next.Paths(req)
 }
 
-// Package calls [Keys.Package], at most once per 1h for each tenantOf(ctx), zone, version, 'x' and 4 more (token
-// bucket).
+// Package calls [Keys.Package], at most once per 1h for each tenantOf(ctx), zone, version, 'x', "a}" + zone, len(ids),
+// first(ids) and first[string](ids, "b") (token bucket).
 func (k *RateLimitedKeys) Package(ctx context.Context, ids ...string) error {
 	if err := k.packageGuard.Allow(
 		ctx,
@@ -232,8 +232,8 @@ func (k *RateLimitedKeys) Package(ctx context.Context, ids ...string) error {
 	return k.next.Package(ctx, ids...)
 }
 
-// Operators calls [Keys.Operators], at most once per 1h for each strings.TrimSpace(id), n % 10 == 3, -n, min(n, 5) and
-// 3 more (token bucket).
+// Operators calls [Keys.Operators], at most once per 1h for each strings.TrimSpace(id), n % 10 == 3, -n, min(n, 5),
+// uint8(n) << 1, []byte(id) and Level(n) (token bucket).
 func (k *RateLimitedKeys) Operators(id string, n int) error {
 	if err := k.operators.Allow(
 		context.Background(),

@@ -502,7 +502,7 @@ func (s *RateLimitedService) Deep(ctx context.Context, req *Request) error {
 
 // Refund calls [Service.Refund], within all of these limits:
 //   - at most once per 1h, given back if user.Boss().Admin (token bucket)
-//   - at most 2 times per 1h, given back if err != nil || user.Admin && user.Boss().ID == "x" (token bucket)
+//   - at most 2 times per 1h, given back if err != nil || user.Admin && ret0.Boss().ID == "x" (token bucket)
 func (s *RateLimitedService) Refund(ctx context.Context) (*User, error) {
 	call, err := s.refund.Begin(ctx)
 	if err != nil {

@@ -233,8 +233,8 @@ func (r *RateLimitedRows) Unwrap() Rows {
 	return r.next
 }
 
-// BeginTx calls [Rows.BeginTx], at most once per 1h for each tenant(ctx) and opts.ReadOnly, given back if tx == nil ||
-// errors.Is(err, sql.ErrConnDone) (token bucket).
+// BeginTx calls [Rows.BeginTx], at most once per 1h for each tenant(ctx) and opts.ReadOnly, given back if ret0 == nil
+// || errors.Is(err, sql.ErrConnDone) (token bucket).
 func (r *RateLimitedRows) BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error) {
 	var readOnly ratelimit.Arg
 	if opts != nil {
@@ -252,7 +252,7 @@ func (r *RateLimitedRows) BeginTx(ctx context.Context, opts *sql.TxOptions) (*sq
 	return tx, err
 }
 
-// BeginNow calls [Rows.BeginNow], at most once per 1h for each tenant(ctx) and opts.ReadOnly, given back if tx == nil
+// BeginNow calls [Rows.BeginNow], at most once per 1h for each tenant(ctx) and opts.ReadOnly, given back if ret0 == nil
 // || errors.Is(err, sql.ErrConnDone) (token bucket).
 func (r *RateLimitedRows) BeginNow(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error) {
 	var readOnly ratelimit.Arg

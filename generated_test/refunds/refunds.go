@@ -31,6 +31,18 @@ type Login interface {
 	Several(n int) (int, error)
 	//ratelimit:count=1 time=1h refund={id == ""}
 	Parameters(id string) error
+	// Swapped has results that are called by each other's numbers.
+	//
+	//ratelimit:count=1 time=1h refund={ret0 == "free" && ret1 == 1 && err == nil}
+	Swapped() (ret1 int, ret0 string, _ error)
+	// Alike has a result that is called by the number of another one, which has no name.
+	//
+	//ratelimit:count=1 time=1h refund={ret1 != nil && err.Error() == ret1.Items[0]}
+	Alike() (ret1 *Page, _ error)
+	// Numbered has a parameter that is called by the number of a result.
+	//
+	//ratelimit:count=1 time=1h refund={$0 != nil && err.Error() == "broken"}
+	Numbered(ret0 *Page) error
 	// Panic gives nothing back.
 	//
 	//ratelimit:count=1 time=1h refund={err == nil}

@@ -25,6 +25,9 @@ type RateLimitedLogin struct {
 	unnamed    *ratelimit.Guard
 	several    *ratelimit.Guard
 	parameters *ratelimit.Guard
+	swapped    *ratelimit.Guard
+	alike      *ratelimit.Guard
+	numbered   *ratelimit.Guard
 	panic      *ratelimit.Guard
 }
 
@@ -74,6 +77,21 @@ func NewRateLimitedLogin(next Login, limiter *ratelimit.Limiter) *RateLimitedLog
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 		}),
+		swapped: limiter.Guard("refunds.Login.Swapped", ratelimit.Rule{
+			Key:   "refunds.Login.Swapped",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+		}),
+		alike: limiter.Guard("refunds.Login.Alike", ratelimit.Rule{
+			Key:   "refunds.Login.Alike",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+		}),
+		numbered: limiter.Guard("refunds.Login.Numbered", ratelimit.Rule{
+			Key:   "refunds.Login.Numbered",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+		}),
 		panic: limiter.Guard("refunds.Login.Panic", ratelimit.Rule{
 			Key:   "refunds.Login.Panic",
 			Name:  "1h",
@@ -101,7 +119,7 @@ func (l *RateLimitedLogin) Login(ctx context.Context, name string) error {
 	return err
 }
 
-// Named calls [Login.Named], at most 2 times per 1h, given back if page.Cached || errors.Is(err, ErrNotFound) (token
+// Named calls [Login.Named], at most 2 times per 1h, given back if page.Cached || errors.Is(e, ErrNotFound) (token
 // bucket).
 func (l *RateLimitedLogin) Named(ctx context.Context) (*Page, error) {
 	call, err := l.named.Begin(ctx)
@@ -116,7 +134,7 @@ func (l *RateLimitedLogin) Named(ctx context.Context) (*Page, error) {
 	return page, err
 }
 
-// Unnamed calls [Login.Unnamed], at most 2 times per 1h, given back if page.Cached && n == 0 (token bucket).
+// Unnamed calls [Login.Unnamed], at most 2 times per 1h, given back if ret0.Cached && ret1 == 0 (token bucket).
 func (l *RateLimitedLogin) Unnamed() (*Page, int, error) {
 	call, err := l.unnamed.Begin(context.Background())
 	if err != nil {
@@ -133,7 +151,7 @@ func (l *RateLimitedLogin) Unnamed() (*Page, int, error) {
 // Several calls [Login.Several], within all of these limits:
 //   - at most once per 1h, given back if err == nil (token bucket)
 //   - at most 2 times per 1d, given back if err == nil (token bucket)
-//   - at most 9 units per 7d, n a call, given back if n2 > n (token bucket)
+//   - at most 9 units per 7d, n a call, given back if ret0 > n (token bucket)
 func (l *RateLimitedLogin) Several(n int) (int, error) {
 	call, err := l.several.Begin(context.Background(), ratelimit.Cost("7d", int64(n)))
 	if err != nil {
@@ -160,6 +178,51 @@ func (l *RateLimitedLogin) Parameters(id string) error {
 	defer call.End()
 	err = l.next.Parameters(id)
 	if id == "" {
+		call.Refund("1h")
+	}
+	return err
+}
+
+// Swapped calls [Login.Swapped], at most once per 1h, given back if ret0 == "free" && ret1 == 1 && err == nil (token
+// bucket).
+func (l *RateLimitedLogin) Swapped() (int, string, error) {
+	call, err := l.swapped.Begin(context.Background())
+	if err != nil {
+		return 0, "", err
+	}
+	defer call.End()
+	ret1, ret0, err := l.next.Swapped()
+	if ret0 == "free" && ret1 == 1 && err == nil {
+		call.Refund("1h")
+	}
+	return ret1, ret0, err
+}
+
+// Alike calls [Login.Alike], at most once per 1h, given back if ret1 != nil && err.Error() == ret1.Items[0] (token
+// bucket).
+func (l *RateLimitedLogin) Alike() (*Page, error) {
+	call, err := l.alike.Begin(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	defer call.End()
+	ret1, err := l.next.Alike()
+	if ret1 != nil && err != nil && len(ret1.Items) > 0 && err.Error() == ret1.Items[0] {
+		call.Refund("1h")
+	}
+	return ret1, err
+}
+
+// Numbered calls [Login.Numbered], at most once per 1h, given back if ret0 != nil && err.Error() == "broken" (token
+// bucket).
+func (l *RateLimitedLogin) Numbered(ret0 *Page) error {
+	call, err := l.numbered.Begin(context.Background())
+	if err != nil {
+		return err
+	}
+	defer call.End()
+	err = l.next.Numbered(ret0)
+	if ret0 != nil && err != nil && err.Error() == "broken" {
 		call.Refund("1h")
 	}
 	return err

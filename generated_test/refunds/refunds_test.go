@@ -16,6 +16,7 @@ type login struct {
 	calls  int
 	page   *Page
 	number int
+	text   string
 	err    error
 }
 
@@ -24,6 +25,9 @@ func (l *login) Named(context.Context) (*Page, error)          { l.calls++; retu
 func (l *login) Unnamed() (*Page, int, error)                  { l.calls++; return l.page, l.number, l.err }
 func (l *login) Several(int) (int, error)                      { l.calls++; return l.number, l.err }
 func (l *login) Parameters(string) error                       { l.calls++; return l.err }
+func (l *login) Swapped() (int, string, error)                 { l.calls++; return l.number, l.text, l.err }
+func (l *login) Alike() (*Page, error)                         { l.calls++; return l.page, l.err }
+func (l *login) Numbered(*Page) error                          { l.calls++; return l.err }
 func (l *login) Panic() error                                  { panic("lost") }
 func (l *login) Serve(http.ResponseWriter, *http.Request)      { l.calls++ }
 func (l *login) Fail(http.ResponseWriter, *http.Request) error { l.calls++; return l.err }
@@ -58,6 +62,12 @@ func TestRefunds(t *testing.T) {
 		{"two given back, the third not", login{}, func(l Login) error { _, err := l.Several(3); return err }, 3},
 		{"all given back", login{number: 4}, func(l Login) error { _, err := l.Several(3); return err }, 5},
 		{"none given back", login{err: errBroken}, func(l Login) error { _, err := l.Several(3); return err }, 1},
+		{"results by their names", login{number: 1, text: "free"}, func(l Login) error { _, _, err := l.Swapped(); return err }, 5},
+		{"results by other names", login{number: 2, text: "free"}, func(l Login) error { _, _, err := l.Swapped(); return err }, 1},
+		{"a result and an error", login{page: &Page{Items: []string{"broken"}}, err: errBroken}, func(l Login) error { _, err := l.Alike(); return err }, 5},
+		{"a result and no error", login{page: &Page{}}, func(l Login) error { _, err := l.Alike(); return err }, 1},
+		{"a parameter and an error", login{err: errBroken}, func(l Login) error { return l.Numbered(&Page{}) }, 5},
+		{"a parameter and no error", login{}, func(l Login) error { return l.Numbered(&Page{}) }, 1},
 		{"a parameter", login{}, func(l Login) error { return l.Parameters("") }, 5},
 		{"another parameter", login{}, func(l Login) error { return l.Parameters("a") }, 1},
 	} {

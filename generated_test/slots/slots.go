@@ -11,6 +11,8 @@ type Stream interface {
 	Send(text string) error
 }
 
+type Context context.Context
+
 type Render interface {
 	//ratelimit:count=2 algorithm=concurrency
 	Plain(ctx context.Context, id string) (string, error)
@@ -27,6 +29,14 @@ type Render interface {
 	//
 	//ratelimit:count=1 algorithm=concurrency
 	Stream(s Stream) error
+	// Defined gets a context that ends with its slot, as it would if the type were that of package context.
+	//
+	//ratelimit:count=1 algorithm=concurrency
+	Defined(ctx Context) error
+	// Nil may be called with a request that is.
+	//
+	//ratelimit:count=1 algorithm=concurrency
+	Nil(r *http.Request) error
 	//ratelimit:count=1 algorithm=concurrency
 	Serve(w http.ResponseWriter, r *http.Request)
 	//ratelimit:count=1 algorithm=concurrency

@@ -18,14 +18,16 @@ const _ = ratelimit.GeneratedV1
 // RateLimitedRender decorates [Render] with the limits of its //ratelimit: directives. A call over its limit is not
 // passed on: it returns an error that matches [ratelimit.ErrLimited], or answers the request by [httplimit.WriteError].
 type RateLimitedRender struct {
-	next   Render
-	plain  *ratelimit.Guard
-	cost   *ratelimit.Guard
-	both   *ratelimit.Guard
-	skip   *ratelimit.Guard
-	stream *ratelimit.Guard
-	serve  *ratelimit.Guard
-	call   *ratelimit.Guard
+	next    Render
+	plain   *ratelimit.Guard
+	cost    *ratelimit.Guard
+	both    *ratelimit.Guard
+	skip    *ratelimit.Guard
+	stream  *ratelimit.Guard
+	defined *ratelimit.Guard
+	nil     *ratelimit.Guard
+	serve   *ratelimit.Guard
+	call    *ratelimit.Guard
 }
 
 // If this does not compile, Render has changed: run go generate again.
@@ -66,6 +68,16 @@ func NewRateLimitedRender(next Render, limiter *ratelimit.Limiter) *RateLimitedR
 		}),
 		stream: limiter.Guard("slots.Render.Stream", ratelimit.Rule{
 			Key:   "slots.Render.Stream",
+			Name:  "30s",
+			Limit: ratelimit.Limit{Algorithm: ratelimit.Concurrency, Count: 1, Period: 30 * time.Second},
+		}),
+		defined: limiter.Guard("slots.Render.Defined", ratelimit.Rule{
+			Key:   "slots.Render.Defined",
+			Name:  "30s",
+			Limit: ratelimit.Limit{Algorithm: ratelimit.Concurrency, Count: 1, Period: 30 * time.Second},
+		}),
+		nil: limiter.Guard("slots.Render.Nil", ratelimit.Rule{
+			Key:   "slots.Render.Nil",
 			Name:  "30s",
 			Limit: ratelimit.Limit{Algorithm: ratelimit.Concurrency, Count: 1, Period: 30 * time.Second},
 		}),
@@ -135,12 +147,43 @@ func (render *RateLimitedRender) Skip(ctx context.Context, free bool) error {
 
 // Stream calls [Render.Stream], at most 1 at once (concurrency, leases of 30s).
 func (render *RateLimitedRender) Stream(s Stream) error {
-	call, err := render.stream.Begin(s.Context())
+	ctx := context.Background()
+	if s != nil {
+		ctx = s.Context()
+	}
+	call, err := render.stream.Begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer call.End()
 	return render.next.Stream(s)
+}
+
+// Defined calls [Render.Defined], at most 1 at once (concurrency, leases of 30s).
+func (render *RateLimitedRender) Defined(ctx Context) error {
+	call, err := render.defined.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer call.End()
+	return render.next.Defined(call.Context())
+}
+
+// Nil calls [Render.Nil], at most 1 at once (concurrency, leases of 30s).
+func (render *RateLimitedRender) Nil(r *http.Request) error {
+	ctx := context.Background()
+	if r != nil {
+		ctx = r.Context()
+	}
+	call, err := render.nil.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer call.End()
+	if r != nil {
+		r = r.WithContext(call.Context())
+	}
+	return render.next.Nil(r)
 }
 
 // Serve calls [Render.Serve], at most 1 at once (concurrency, leases of 30s).

@@ -32,9 +32,17 @@ func (r *render) Cost(int, string) error                               { return 
 func (r *render) Both(ctx context.Context) error                       { return r.run(ctx) }
 func (r *render) Skip(ctx context.Context, _ bool) error               { return r.run(ctx) }
 func (r *render) Stream(s Stream) error                                { return r.run(s.Context()) }
+func (r *render) Defined(ctx Context) error                            { return r.run(ctx) }
 
 func (r *render) Serve(_ http.ResponseWriter, req *http.Request)           { _ = r.run(req.Context()) }
 func (r *render) Call(_ string, ctx, _ context.Context, _ ...string) error { return r.run(ctx) }
+
+func (r *render) Nil(req *http.Request) error {
+	if req == nil {
+		return r.run(context.Background())
+	}
+	return r.run(req.Context())
+}
 
 type stream struct{ ctx context.Context }
 
@@ -71,6 +79,8 @@ func TestSlots(t *testing.T) {
 		{"one of three, of two slots", func(r Render) error { return r.Cost(2, "a") }, 1},
 		{"not skipped", func(r Render) error { return r.Skip(ctx, false) }, 1},
 		{"a stream", func(r Render) error { return r.Stream(stream{ctx}) }, 1},
+		{"a context of a type of its own", func(r Render) error { return r.Defined(ctx) }, 1},
+		{"no request", func(r Render) error { return r.Nil(nil) }, 1},
 		{"with a unit", func(r Render) error { return r.Both(ctx) }, 1},
 		{"a name of ours", func(r Render) error { return r.Call("a", ctx, ctx) }, 1},
 	} {
@@ -128,13 +138,19 @@ func TestContextIsPassedOn(t *testing.T) {
 	if err := r.Call("", ctx, t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	if err := r.Defined(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Nil(httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil)); err != nil {
+		t.Fatal(err)
+	}
 	for i, value := range seen {
 		if value != "value" {
 			t.Errorf("call %d sees %v", i+1, value)
 		}
 	}
-	if len(seen) != 3 {
-		t.Errorf("%d calls reach the service, want 3", len(seen))
+	if len(seen) != 5 {
+		t.Errorf("%d calls reach the service, want 5", len(seen))
 	}
 }
 

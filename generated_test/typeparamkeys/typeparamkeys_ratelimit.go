@@ -76,7 +76,7 @@ func (c *RateLimitedCache[K, N, W, B, S, V]) Get(ctx context.Context, key K, n N
 }
 
 // Put calls [Cache.Put], at most 1 unit per 1h for each p.Key, p.Other.Key, keyOf(p), string(K("k")) and len(b), n a
-// call, given back if pair.Other.Key == "x" (token bucket).
+// call, given back if ret0.Other.Key == "x" (token bucket).
 func (c *RateLimitedCache[K, N, W, B, S, V]) Put(ctx context.Context, p *Pair[K], n N, b B) (*Pair[K], error) {
 	var pKey, otherKey ratelimit.Arg
 	if p != nil {

@@ -90,7 +90,11 @@ func (m *RateLimitedMixer) Each(
 	r *http.Request,
 	err error,
 ) error {
-	if limitErr := m.each.Allow(r.Context()); limitErr != nil {
+	ctx := context.Background()
+	if r != nil {
+		ctx = r.Context()
+	}
+	if limitErr := m.each.Allow(ctx); limitErr != nil {
 		return limitErr
 	}
 	return m.next.Each(addresses, address, t, data, values, r, err)

@@ -14,7 +14,7 @@ func (w *lowering) declare(name string, e ast.Expr) []jen.Code {
 	if c, ok := w.test(e, false); ok {
 		code := c.code()
 		if len(c.parts) > 1 && width("\tskip := "+w.m.decorator.text(code)) > lineWidth {
-			code = c.lines()
+			code = c.lines(w.m.decorator.text)
 		}
 		return []jen.Code{jen.Id(name).Op(":=").Add(code)}
 	}

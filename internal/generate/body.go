@@ -2,6 +2,7 @@ package generate
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dave/jennifer/jen"
 )
@@ -15,6 +16,7 @@ func (m *method) body() []jen.Code {
 		return append(m.allow(), m.forward())
 	}
 	statements := append(m.begin(), jen.Defer().Id(m.call).Dot("End").Call())
+	statements = append(statements, m.holdContext()...)
 	if !m.refundable() {
 		return append(statements, m.forward())
 	}
@@ -30,13 +32,13 @@ func (m *method) body() []jen.Code {
 func (m *method) allow() []jen.Code {
 	q := m.question(m.decorator.printer, m.locals)
 	asked := m.ask("Allow", q.args)
-	return append(q.before, jen.If(jen.Id(m.err).Op(":=").Add(asked), m.refused()).Block(m.refusal()...))
+	return append(slices.Concat(m.readContext(), q.before), jen.If(jen.Id(m.err).Op(":=").Add(asked), m.refused()).Block(m.refusal()...))
 }
 
 // begin asks the guard by Begin.
 func (m *method) begin() []jen.Code {
 	q := m.question(m.decorator.printer, m.locals)
-	return append(q.before,
+	return append(slices.Concat(m.readContext(), q.before),
 		jen.List(jen.Id(m.call), jen.Id(m.err)).Op(":=").Add(m.ask("Begin", q.args)),
 		jen.If(m.refused()).Block(m.refusal()...),
 	)
@@ -106,32 +108,16 @@ func (m *method) next() *jen.Statement {
 	return jen.Id(m.decorator.receiver).Dot(m.decorator.next).Dot(m.name).Call(m.args()...)
 }
 
-// args are the parameters as arguments. The context of a call that holds slots ends when it loses them.
+// args are the parameters as arguments.
 func (m *method) args() []jen.Code {
 	return mapEach(len(m.params), func(i int) jen.Code {
-		arg := jen.Id(m.params[i])
-		if i == m.context.param && m.leases() {
-			switch held := jen.Id(m.call).Dot("Context").Call(); {
-			case !m.context.call:
-				return held
-			case isRequest(m.sig.Params().At(i).Type()):
-				return arg.Dot("WithContext").Call(held)
-			}
+		if held := m.heldContext(i); held != nil && !m.mayLackContext() {
+			return held
 		}
+		arg := jen.Id(m.params[i])
 		if m.sig.Variadic() && i == len(m.params)-1 {
 			arg.Op("...")
 		}
 		return arg
 	})
-}
-
-func (m *method) contextArg() *jen.Statement {
-	if m.context.param < 0 {
-		return jen.Qual("context", "Background").Call()
-	}
-	arg := jen.Id(m.params[m.context.param])
-	if m.context.call {
-		arg.Dot("Context").Call()
-	}
-	return arg
 }

@@ -85,21 +85,41 @@ type condition struct {
 // part is an operand of a condition.
 type part struct {
 	code *jen.Statement
-	says fact // what it says of a length, if no more
+	says fact       // what it says of a length, if no more
+	made *condition // of which its code is made, nil if of none
 }
 
 // code returns the parts in one line.
-func (c condition) code() *jen.Statement { return c.join(jen.Null()) }
-
-// lines returns the parts with each on a line of its own.
-func (c condition) lines() *jen.Statement { return c.join(jen.Line()) }
-
-func (c condition) join(separator *jen.Statement) *jen.Statement {
+func (c condition) code() *jen.Statement {
 	code := jen.Add(c.parts[0].code)
 	for _, p := range c.parts[1:] {
-		code.Op(c.op.String()).Add(separator).Add(p.code)
+		code.Op(c.op.String()).Add(p.code)
 	}
 	return code
+}
+
+// lines returns the parts with each on a line of its own, or on several if that is too wide.
+func (c condition) lines(text func(*jen.Statement) string) *jen.Statement {
+	code := jen.Null()
+	for i, p := range c.parts {
+		if i > 0 {
+			code.Op(c.op.String()).Line()
+		}
+		switch {
+		case p.made == nil || width("\t\t("+text(p.code)+") &&") <= lineWidth:
+			code.Add(p.code)
+		case p.made.needsParens(c.op):
+			code.Parens(p.made.lines(text))
+		default:
+			code.Add(p.made.lines(text))
+		}
+	}
+	return code
+}
+
+// needsParens reports whether the condition is in parentheses as an operand of op.
+func (c condition) needsParens(op token.Token) bool {
+	return len(c.parts) > 1 && c.op == token.LOR && op == token.LAND
 }
 
 // operands returns the parts that the condition has as an operand of op.
@@ -107,10 +127,10 @@ func (c condition) operands(op token.Token) []part {
 	switch {
 	case c.op == op || len(c.parts) == 1:
 		return c.parts
-	case op == token.LAND:
-		return []part{{code: jen.Parens(c.code())}}
+	case c.needsParens(op):
+		return []part{{code: jen.Parens(c.code()), made: &c}}
 	}
-	return []part{{code: c.code()}}
+	return []part{{code: c.code(), made: &c}}
 }
 
 // within returns the code as an operand of op.
@@ -201,12 +221,12 @@ func (w *lowering) part(e ast.Expr, code *jen.Statement, negated bool) part {
 		says = fact{}
 	}
 	if !negated {
-		return part{code, says}
+		return part{code: code, says: says}
 	}
 	if _, ok := e.(*ast.BinaryExpr); ok {
 		code = jen.Parens(code)
 	}
-	return part{jen.Op("!").Add(code), says}
+	return part{code: jen.Op("!").Add(code), says: says}
 }
 
 // leaf returns a condition that is not made of others, behind what it needs.
@@ -218,7 +238,7 @@ func (w *lowering) leaf(e ast.Expr, negated bool) (condition, bool) {
 		if s.condition == nil {
 			return condition{}, false
 		}
-		c.parts = append(c.parts, part{s.condition, s.fact})
+		c.parts = append(c.parts, part{code: s.condition, says: s.fact})
 	}
 	c.parts = append(c.parts, w.part(e, code, negated))
 	return c, true

@@ -18,17 +18,46 @@ func (w *lowering) conversion(t types.Type, e *ast.CallExpr) *jen.Statement {
 	default: // *T(x) would be *(T(x))
 		code = jen.Parens(code)
 	}
+	n := w.lengthOfSlice(t, arg)
+	if n == 0 {
+		return code.Call(w.value(arg))
+	}
+	pl := w.place(arg)
+	w.requireLen(pl, n)
+	return code.Call(pl.code)
+}
+
+// lengthOfSlice returns how long a slice must be to become a T, or 0 if it may be empty or is none.
+func (w *lowering) lengthOfSlice(t types.Type, arg ast.Expr) int64 {
 	array := coreOf(t)
 	if p, ok := array.(*types.Pointer); ok {
 		array = coreOf(p.Elem())
 	}
 	a, toArray := array.(*types.Array)
-	if _, fromSlice := coreOf(w.typ(arg)).(*types.Slice); !toArray || !fromSlice || a.Len() == 0 {
-		return code.Call(w.value(arg))
+	if _, fromSlice := coreOf(w.typ(arg)).(*types.Slice); !toArray || !fromSlice {
+		return 0
 	}
-	pl := w.place(arg)
-	w.requireLen(pl, a.Len())
-	return code.Call(pl.code)
+	return a.Len()
+}
+
+// arrayOfSlice returns the elements of a slice as an array by its pointer, which is not nil as it has some. It reports false
+// for what is something else.
+func (w *lowering) arrayOfSlice(e *ast.CallExpr) (place, bool) {
+	fun := w.info.Types[e.Fun]
+	if !fun.IsType() || len(e.Args) != 1 || w.lengthOfSlice(fun.Type, e.Args[0]) == 0 {
+		return place{}, false
+	}
+	if _, isPointer := coreOf(fun.Type).(*types.Pointer); !isPointer {
+		return place{}, false
+	}
+	switch ast.Unparen(e.Args[0]).(type) {
+	case *ast.Ident, *ast.SelectorExpr: // or else it would be made of two calls
+	default:
+		return place{}, false
+	}
+	pl := place{code: w.conversion(fun.Type, e), text: types.ExprString(e)}
+	w.known.add(fact{text: pl.text + " != nil"})
+	return pl, true
 }
 
 // requireLen requires that a value has n elements or more.

@@ -66,7 +66,7 @@ func (b *builder) expression(m *method, l *parse.Limit, attr string, source *ann
 	pkg, outer := b.home(m, l)
 	if pkg == nil { // who has the source has checked it, see [Check]
 		if obstacle, ok := l.Obstacle(source.Offset); ok {
-			c.refuse(node.Pos(), obstacle+m.decorator.elsewhere(nil, m.name))
+			c.refuseFor(m.decorator.elsewhere(nil, m.name), node.Pos(), obstacle)
 		}
 		return nil
 	}
@@ -101,11 +101,11 @@ func (e *expression) normalize() {
 	}
 }
 
-// name is the name of the variable in the method's signature, or what a directive calls it.
+// name is the name of the variable in the method's signature, or one that no other variable can have.
 func (v variable) name(sig *types.Signature) string {
 	vars, unnamed := sig.Params(), "$"
 	if v.isResult {
-		vars, unnamed = sig.Results(), "ret"
+		vars, unnamed = sig.Results(), "$ret"
 	}
 	if declared := vars.At(v.index); !isUnnamed(declared) {
 		return declared.Name()
@@ -197,7 +197,7 @@ func (c *expressionCheck) checkNames(node ast.Expr, scope *types.Scope) bool {
 }
 
 // hiddenResult returns why a name is not that of the result which whoever writes it in a refund means, or "": a parameter
-// or another result is called err, or ret0.
+// is called err, or ret0. A result that is called so is what its name says, whichever number it has.
 func hiddenResult(sig *types.Signature, name string) string {
 	last := sig.Results().Len() - 1
 	param := slices.Index(names(sig.Params()), name)
@@ -214,9 +214,6 @@ func hiddenResult(sig *types.Signature, name string) string {
 	}
 	if param >= 0 {
 		return fmt.Sprintf("%s is a parameter and not the result of that number: want $%d, or another name for the parameter", name, param)
-	}
-	if other := slices.Index(names(sig.Results()), name); other >= 0 && other != number {
-		return fmt.Sprintf("%s is the name of result %d and not the result of that number: want ret%[2]d, or another name for it", name, other)
 	}
 	return ""
 }
@@ -259,7 +256,10 @@ func (c *expressionCheck) checkSyntax(node ast.Expr) bool {
 }
 
 // refuse reports a mistake at a node of the expression. A default holds for more than one method, so that it says which.
-func (c *expressionCheck) refuse(pos token.Pos, message string) {
+func (c *expressionCheck) refuse(pos token.Pos, message string) { c.refuseFor(need{}, pos, message) }
+
+// refuseFor reports a mistake that is one because of who needs the expression.
+func (c *expressionCheck) refuseFor(n need, pos token.Pos, message string) {
 	offset := c.source.Offset
 	if c.file.Base() <= int(pos) && int(pos) <= c.file.Base()+c.file.Size() {
 		offset = c.source.At(c.file.Offset(pos))
@@ -271,22 +271,27 @@ func (c *expressionCheck) refuse(pos token.Pos, message string) {
 	} else {
 		text += ": " + message
 	}
+	text += n.words
 	if !c.limit.Default {
-		c.mistakes.add(at, text)
+		c.mistakes.addFor(n.decorator, at, text)
 		return
 	}
-	c.mistakes.addMethod(at, strings.ReplaceAll(text, "%", "%%")+" (in %s)", c.method.name)
+	c.mistakes.addMethodFor(n.decorator, at, strings.ReplaceAll(text, "%", "%%")+" (in %s)", c.method.name)
 }
 
+// need is who needs what a directive mentions, in words that end a message, and by name if that is one of several that may.
+type need struct{ words, decorator string }
+
 // elsewhere says where what a directive mentions cannot be written if that is not the package that the directive stands in.
-func (d *decorator) elsewhere(home *types.Package, method string) string {
+func (d *decorator) elsewhere(home *types.Package, method string) need {
 	switch source := d.source.Package.Types; home {
 	case d.target.Types:
-		return ""
+		return need{}
 	case source:
-		return ", but the decorator" + d.there() + " needs it: " + wayOut
+		return need{words: ", but the decorator" + d.there() + " needs it: " + wayOut}
 	default:
-		return fmt.Sprintf(", but the decorator of %s.%s needs it: want what can be written there, or %s in %[2]s with a line of its own",
-			source.Name(), d.iface.Name, method)
+		name := source.Name() + "." + d.iface.Name
+		words := fmt.Sprintf(", but %s: want what can be written there, or %s with a line of its own there", parse.Needed(name), method)
+		return need{words, name}
 	}
 }

@@ -27,7 +27,7 @@ func (b *builder) fallback(m *method) *fallback {
 	}
 	if pkg, _ := b.home(m, first); pkg == nil { // who has the source has checked it, see [Check]
 		if obstacle, ok := first.Obstacle(first.ValueOffset("fallback")); ok {
-			b.refuseFallback(first, obstacle+m.decorator.elsewhere(nil, m.name))
+			b.refuseFallbackFor(m.decorator.elsewhere(nil, m.name), first, obstacle)
 		}
 		return nil
 	}
@@ -41,7 +41,13 @@ func (b *builder) fallback(m *method) *fallback {
 
 // refuseFallback reports a mistake in the attribute.
 func (b *builder) refuseFallback(l *parse.Limit, message string) {
-	b.mistakes.add(l.Pos+token.Pos(l.ValueOffset("fallback")), fmt.Sprintf("fallback=%s: %s", l.Fallback, message))
+	b.refuseFallbackFor(need{}, l, message)
+}
+
+// refuseFallbackFor reports a mistake that is one because of who needs the fallback.
+func (b *builder) refuseFallbackFor(n need, l *parse.Limit, message string) {
+	at := l.Pos + token.Pos(l.ValueOffset("fallback"))
+	b.mistakes.addFor(n.decorator, at, fmt.Sprintf("fallback=%s: %s%s", l.Fallback, message, n.words))
 }
 
 // findFallback returns the method of the interface, or the function of the directive's package, that has the name.

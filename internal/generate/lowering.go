@@ -31,12 +31,16 @@ type step struct {
 	fact       fact // of the condition
 	variable   string
 	value      *jen.Statement // of the variable
-	statements []jen.Code     // that declare it
+	valueText  string
+	statements []jen.Code // that declare it
 }
 
-// asksAs reports whether both steps ask the same. What they ask of a variable comes after the step that declares it.
-func (s step) asksAs(other step) bool {
-	return s.condition != nil && other.condition != nil && s.fact == other.fact
+// isAs reports whether both steps ask the same, or declare the same variable. What they ask of it comes after that.
+func (s step) isAs(other step) bool {
+	if s.condition == nil || other.condition == nil {
+		return s.valueText != "" && s.valueText == other.valueText && s.variable == other.variable
+	}
+	return s.fact == other.fact
 }
 
 // place is an expression that may be written twice, and its text for [facts].
@@ -150,6 +154,10 @@ func (w *lowering) place(e ast.Expr) place {
 			pl, at := w.element(e)
 			return place{code: pl.operand().Index(at.code), text: pl.text + "[" + at.text + "]"}
 		}
+	case *ast.CallExpr:
+		if pl, ok := w.arrayOfSlice(e); ok {
+			return pl
+		}
 	}
 	return w.bind(ast.Unparen(e))
 }
@@ -158,7 +166,7 @@ func (w *lowering) place(e ast.Expr) place {
 func (w *lowering) bind(e ast.Expr) place {
 	value := w.value(e)
 	name := w.taken.pick(variableName(e), paramName(w.typ(e), false))
-	w.steps = append(w.steps, step{variable: name, value: value})
+	w.steps = append(w.steps, step{variable: name, value: value, valueText: types.ExprString(e)})
 	*w.serial++
 	return place{code: jen.Id(name), text: fmt.Sprintf("#%d", *w.serial)}
 }

@@ -28,6 +28,7 @@ type method struct {
 	err       string   // the variable that holds a refusal
 	limitErr  string   // the variable that holds it for the fallback
 	ok        string   // the variable that says whether it is one
+	ctx       string   // the variable that holds the context, where that may be missing
 	call      string   // the variable that holds what a call holds, see begins
 	results   []string // the variables that hold results, where a refund depends on the call
 	zeros     []zero   // of the results, the error excepted
@@ -50,8 +51,8 @@ func (b *builder) planMethod(d *decorator, m *parse.Method) *method {
 		name:      m.Func.Name(),
 		sig:       sig,
 		shape:     shapeOf(sig),
-		context:   contextOf(sig),
 	}
+	planned.context = contextOf(sig, planned.shape)
 	planned.asks = b.asks(planned)
 	planned.fallback = b.fallback(planned)
 	return planned
@@ -78,10 +79,10 @@ func (m *method) survey() {
 	}
 	p := m.decorator.newPrinter(nil)
 	m.write(p, func(e *expression, problem string) {
-		e.refuse(e.node.Pos(), problem+m.decorator.elsewhere(e.home, m.name))
+		e.refuseFor(m.decorator.elsewhere(e.home, m.name), e.node.Pos(), problem)
 	})
 	if problem := m.fallback.problem(p); problem != "" {
-		m.decorator.refuseFallback(m.fallback.limit, problem+m.decorator.elsewhere(m.fallback.target.Pkg(), m.name))
+		m.decorator.refuseFallbackFor(m.decorator.elsewhere(m.fallback.target.Pkg(), m.name), m.fallback.limit, problem)
 	}
 	m.uses = p.names
 	for path := range p.packages {
@@ -127,7 +128,7 @@ func (m *method) imports() []string {
 	if slices.ContainsFunc(m.asks, func(a ask) bool { return a.attr != "refund" }) {
 		paths = append(paths, runtimePath)
 	}
-	if m.limited() && m.context.param < 0 {
+	if m.limited() && (m.context.param < 0 || m.mayLackContext()) {
 		paths = append(paths, "context")
 	}
 	if m.limited() && (m.shape == answers || m.shape == answersAndReturns) {
@@ -210,6 +211,9 @@ func (m *method) nameLocals(avoid scope) {
 	hiding := scope{m.decorator.receiver: true}
 	hiding.add(m.params...)
 	taken := union(avoid, hiding, m.mentionedResults(), m.uses)
+	if m.mayLackContext() {
+		m.ctx = taken.pick("ctx", "callCtx")
+	}
 	m.err = taken.pick("err", "limitErr", "refused")
 	if m.fallback != nil && m.fallback.takesErr {
 		m.limitErr = taken.pick("limited", "refusal")

@@ -16,13 +16,13 @@ type question struct {
 }
 
 // lowering returns a lowering of one of the method's expressions. Its variables are called like none of the taken names.
-// What the context comes from is never nil: every call needs it.
+// What has the context of every call is never nil.
 func (m *method) lowering(a ask, p *printer, taken scope) *lowering {
 	w := &lowering{expression: a.expression, m: m, p: p, taken: union(taken), known: newFacts(), declared: scope{}, serial: new(int)}
 	if a.attr == "skip" {
 		w.condition = a.node
 	}
-	if i := m.context.param; i >= 0 {
+	if i := m.context.param; i >= 0 && len(m.context.routes) == 0 {
 		w.known.add(fact{text: variable{index: i}.name(m.sig) + " != nil"})
 	}
 	return w
@@ -109,8 +109,11 @@ func shared(parts []keyPart) (n int, steps []step) {
 	steps = parts[0].steps
 	for n = 1; n < len(parts); n++ {
 		same := 0
-		for same < min(len(steps), len(parts[n].steps)) && steps[same].asksAs(parts[n].steps[same]) {
+		for same < min(len(steps), len(parts[n].steps)) && steps[same].isAs(parts[n].steps[same]) {
 			same++
+		}
+		for same > 0 && steps[same-1].condition == nil { // a variable that each asks something else about
+			same--
 		}
 		if same == 0 {
 			break
@@ -169,10 +172,35 @@ func (w *lowering) convert(name string, e ast.Expr) *jen.Statement {
 	if t := types.Unalias(w.typ(e)); t.String() == name || isUntyped(t) {
 		return w.value(e)
 	}
+	if inner := w.widened(e); inner != nil {
+		e = inner
+	}
 	if name == "[]byte" {
 		return jen.Index().Add(w.p.predeclared("byte")).Parens(w.value(e))
 	}
 	return w.p.predeclared(name).Call(w.value(e))
+}
+
+// widened returns what an expression converts if that has the same value without the conversion when it becomes a wider
+// integer, or nil: x of int64(int(x)), if int has all its values.
+func (w *lowering) widened(e ast.Expr) ast.Expr {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok || !w.info.Types[call.Fun].IsType() || w.info.Types[e].Value != nil {
+		return nil
+	}
+	from, isBasic := types.Unalias(w.typ(call.Args[0])).(*types.Basic)
+	to, toBasic := coreOf(w.typ(e)).(*types.Basic)
+	if !isBasic || !toBasic {
+		return nil
+	}
+	smaller := map[types.BasicKind][]types.BasicKind{
+		types.Int:  {types.Int8, types.Int16, types.Int32, types.Uint8, types.Uint16},
+		types.Uint: {types.Uint8, types.Uint16, types.Uint32},
+	}[to.Kind()]
+	if !slices.Contains(smaller, from.Kind()) {
+		return nil
+	}
+	return call.Args[0]
 }
 
 // cost returns the cost of a call. It is 1, as that of other calls, where a pointer on the path is nil.
@@ -236,7 +264,7 @@ func (m *method) refunds(p *printer, taken scope) []jen.Code {
 			back[i] = jen.Id(m.call).Dot("Refund").Call(jen.Lit(name))
 		}
 		w := m.lowering(a, p, taken)
-		if c, ok := w.test(w.node, false); ok {
+		if c, ok := w.test(w.node, false); ok && (len(c.parts) == 1 || width("\tif "+m.decorator.text(c.code())+" {") <= lineWidth) {
 			statements = append(statements, jen.If(c.code()).Block(back...))
 			continue
 		}

@@ -34,38 +34,6 @@ func shapeOf(sig *types.Signature) shape {
 	return cannotRefuse
 }
 
-// contextSource is where a method's decorator finds the context of a call.
-type contextSource struct {
-	param int  // index of the parameter, -1 if there is none
-	call  bool // whether the context is what the parameter's Context method returns
-}
-
-func contextOf(sig *types.Signature) contextSource {
-	params := sig.Params()
-	for i := range params.Len() {
-		if isContext(params.At(i).Type()) {
-			return contextSource{param: i}
-		}
-	}
-	for i := range params.Len() {
-		if v := params.At(i); hasContext(v.Type(), v.Pkg()) {
-			return contextSource{param: i, call: true}
-		}
-	}
-	return contextSource{param: -1}
-}
-
-// hasContext reports whether a parameter of type t has a method Context() context.Context.
-func hasContext(t types.Type, from *types.Package) bool {
-	obj, _, _ := types.LookupFieldOrMethod(t, true, from, "Context")
-	method, ok := obj.(*types.Func)
-	if !ok {
-		return false
-	}
-	sig := method.Signature()
-	return sig.Params().Len() == 0 && sig.Results().Len() == 1 && isContext(sig.Results().At(0).Type())
-}
-
 func isContext(t types.Type) bool { return isNamed(t, "context", "Context") }
 
 func isResponseWriter(t types.Type) bool { return isNamed(t, "net/http", "ResponseWriter") }

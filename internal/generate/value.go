@@ -25,7 +25,7 @@ func (c *expressionCheck) checkValue(e *expression) *expression {
 		return refuse("unknown type: want one that compiles")
 	case tv.IsType():
 		return refuse("is a type: want a value")
-	case !c.checkCalls(e):
+	case !c.checkCalls(e), !c.checkComparisons(e):
 		return nil
 	case c.attr == "key":
 		if _, ok := holeOf(t); !ok || tv.IsNil() || !representable(tv) {

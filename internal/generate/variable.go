@@ -2,6 +2,7 @@ package generate
 
 import (
 	"go/ast"
+	"go/token"
 	"strings"
 	"unicode/utf8"
 )
@@ -44,8 +45,8 @@ var vague = func() scope {
 func wordsOf(e ast.Expr) []string {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
-		if !strings.HasPrefix(e.Name, "$") {
-			return []string{e.Name}
+		if name := strings.TrimPrefix(e.Name, "$"); token.IsIdentifier(name) { // $ret0, but not $0
+			return []string{name}
 		}
 	case *ast.SelectorExpr:
 		return append(wordsOf(e.X), e.Sel.Name)

@@ -103,7 +103,7 @@ func (m *method) fallbackWords(limits string) string {
 func (m *method) limitWords(l *parse.Limit) string {
 	text := most(l)
 	if identity := m.identityOf(l); len(identity) > 0 {
-		text += " for each " + enumerate(identity)
+		text += " for each " + enumerateAll(identity)
 		switch l.OnEmpty {
 		case "share":
 			text += ", calls without one counted together"
@@ -147,13 +147,14 @@ var (
 	}
 )
 
-// exprWords is an expression as it reads in the method: with the names that parameters and results have there.
+// exprWords is an expression as the directive has it, but with the names that parameters have in the method. Those of its
+// variables are not for its callers, who see results by the interface.
 func (m *method) exprWords(attr string, source *annotations.Expr) string {
 	e := m.asks.find(attr, source)
 	node := source.Syntax(token.NewFileSet())
 	fresh := identsOf(node)
 	for i, name := range identsOf(e.node) {
-		if v, ok := e.vars[e.info.Uses[name]]; ok {
+		if v, ok := e.vars[e.info.Uses[name]]; ok && !v.isResult {
 			fresh[i].Name = m.variable(v)
 		}
 	}

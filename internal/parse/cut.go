@@ -3,7 +3,6 @@ package parse
 import (
 	"go/ast"
 	"go/token"
-	"go/types"
 	"slices"
 )
 
@@ -79,9 +78,9 @@ func (x *extent) cut(u *unit) ast.Spec {
 	if !ok || !x.cuts() {
 		return u.spec
 	}
-	without := *spec
+	without, shapes := *spec, shapesIn(u.file, spec)
 	if u.level == shape {
-		without.Type = shapeOf(spec.Type)
+		without.Type = shapes.of(spec.Type)
 		return &without
 	}
 	all := x.members(u)
@@ -91,7 +90,7 @@ func (x *extent) cut(u *unit) ast.Spec {
 	members := &ast.FieldList{Opening: spec.Type.Pos()}
 	for _, field := range all {
 		if !u.kept[field] {
-			field = &ast.Field{Names: field.Names, Type: shapeOf(field.Type), Tag: field.Tag}
+			field = &ast.Field{Names: field.Names, Type: shapes.of(field.Type), Tag: field.Tag}
 		}
 		members.List = append(members.List, field)
 	}
@@ -102,48 +101,4 @@ func (x *extent) cut(u *unit) ast.Spec {
 		without.Type = &ast.InterfaceType{Interface: literal.Interface, Methods: members}
 	}
 	return &without
-}
-
-// shapeOf returns a type that takes as much memory as another one, has values that can be compared if that has, and mentions
-// no more than it must. Its parts that need not be known have names made of what they were: types that differ still do.
-func shapeOf(expr ast.Expr) ast.Expr {
-	switch expr := ast.Unparen(expr).(type) {
-	case *ast.StarExpr:
-		return &ast.StarExpr{Star: expr.Star, X: anything(expr)}
-	case *ast.ArrayType:
-		if expr.Len == nil {
-			return &ast.ArrayType{Lbrack: expr.Lbrack, Elt: anything(expr)}
-		}
-		return &ast.ArrayType{Lbrack: expr.Lbrack, Len: expr.Len, Elt: shapeOf(expr.Elt)}
-	case *ast.MapType:
-		return &ast.MapType{Map: expr.Map, Key: anything(expr), Value: anything(expr)}
-	case *ast.ChanType:
-		return &ast.ChanType{Begin: expr.Begin, Arrow: expr.Arrow, Dir: expr.Dir, Value: anything(expr)}
-	case *ast.FuncType:
-		return &ast.FuncType{Func: expr.Func, Params: &ast.FieldList{Opening: expr.Pos(), List: []*ast.Field{{Type: anything(expr)}}}}
-	case *ast.InterfaceType:
-		method := &ast.Field{
-			Names: []*ast.Ident{{NamePos: expr.Pos(), Name: types.ExprString(expr)}},
-			Type:  &ast.FuncType{Func: expr.Pos(), Params: &ast.FieldList{Opening: expr.Pos()}},
-		}
-		return &ast.InterfaceType{Interface: expr.Interface, Methods: &ast.FieldList{Opening: expr.Pos(), List: []*ast.Field{method}}}
-	case *ast.StructType:
-		fields := make([]*ast.Field, len(expr.Fields.List))
-		for i, field := range expr.Fields.List {
-			names := field.Names
-			if star, ok := ast.Unparen(field.Type).(*ast.StarExpr); ok && len(names) == 0 { // only names can be embedded
-				names = []*ast.Ident{{NamePos: star.Star, Name: types.ExprString(star)}}
-			}
-			fields[i] = &ast.Field{Names: names, Type: shapeOf(field.Type), Tag: field.Tag}
-		}
-		return &ast.StructType{Struct: expr.Struct, Fields: &ast.FieldList{Opening: expr.Pos(), List: fields}}
-	}
-	return expr
-}
-
-// anything returns a type that is known by the spelling of another one.
-func anything(expr ast.Expr) ast.Expr {
-	name := &ast.Ident{NamePos: expr.Pos(), Name: types.ExprString(expr)}
-	empty := &ast.StructType{Struct: expr.Pos(), Fields: &ast.FieldList{Opening: expr.Pos()}}
-	return &ast.StructType{Struct: expr.Pos(), Fields: &ast.FieldList{Opening: expr.Pos(), List: []*ast.Field{{Names: []*ast.Ident{name}, Type: empty}}}}
 }

@@ -12,7 +12,7 @@ import (
 
 // demand finds out what the packages of the user need of those that they depend on, so that nothing else is parsed and
 // type-checked: the declarations that something mentions, and what these mention in turn. Of a type it keeps those methods
-// and fields only whose name somebody can ask for; other fields keep their size, see shapeOf.
+// and fields only whose name somebody can ask for; other fields keep their size, see shapes.
 //
 // No type changes that can be written outside of its package. If something is missing that matters after all, there is an error:
 // [Listing.LoadSparse] then loads all.
@@ -26,7 +26,9 @@ type demand struct {
 
 var (
 	// always are the methods that decorators and their generator ask for, whatever else does.
-	always = slices.Concat([]string{"Context", "Error", "MarshalText", "String"}, ofLocks)
+	always = slices.Concat([]string{"Context", "Error", "MarshalText", "String"}, ofContexts, ofLocks)
+	// ofContexts are those of context.Context, which parameters of other types may have.
+	ofContexts = []string{"Deadline", "Done", "Err", "Value"}
 	// ofLocks are those that also matter in parts of a type that nobody can name: values that have them must not be copied.
 	ofLocks = []string{"Lock", "Unlock"}
 )

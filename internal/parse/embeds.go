@@ -3,7 +3,46 @@ package parse
 import (
 	"go/ast"
 	"go/types"
+	"iter"
 )
+
+// embedded returns what the interfaces of a file embed, terms of constraints left aside, which have no methods.
+func embedded(file *ast.File) iter.Seq[ast.Expr] {
+	return func(yield func(ast.Expr) bool) {
+		goesOn := true
+		ast.Inspect(file, func(n ast.Node) bool {
+			literal, ok := n.(*ast.InterfaceType)
+			if !ok || !goesOn {
+				return goesOn
+			}
+			for _, field := range literal.Methods.List {
+				if len(field.Names) == 0 && !isTerm(field.Type) {
+					goesOn = goesOn && yield(ast.Unparen(field.Type))
+				}
+			}
+			return goesOn
+		})
+	}
+}
+
+// isTerm reports whether an embedded element is a union, or a term with a tilde.
+func isTerm(element ast.Expr) bool {
+	switch ast.Unparen(element).(type) {
+	case *ast.UnaryExpr, *ast.BinaryExpr:
+		return true
+	}
+	return false
+}
+
+// embedsNamed reports whether an interface of the file embeds a type that has a name.
+func embedsNamed(file *ast.File) bool {
+	for expr := range embedded(file) {
+		if _, isLiteral := expr.(*ast.InterfaceType); !isLiteral { // which is looked at by itself
+			return true
+		}
+	}
+	return false
+}
 
 // bringsIn reports whether an interface in the files of a package embeds a type that may have methods from another package,
 // unless isForeign says of the name before its dot, in the file with that index, that it does not matter. A type of the package
@@ -14,23 +53,19 @@ func bringsIn(files []*ast.File, isForeign func(file int, name string) bool) boo
 	for _, file := range files {
 		e.declare(file)
 	}
-	found := false
 	for i, file := range files {
-		ast.Inspect(file, func(n ast.Node) bool {
-			if literal, ok := n.(*ast.InterfaceType); ok {
-				for _, field := range literal.Methods.List {
-					found = found || len(field.Names) == 0 && !e.isHarmless(i, field.Type)
-				}
+		for expr := range embedded(file) {
+			if !e.isHarmless(i, expr) {
+				return true
 			}
-			return !found
-		})
+		}
 	}
-	return found
+	return false
 }
 
 // embeds judges what interfaces of a package embed.
 type embeds struct {
-	own       map[string]bool // whether a type is an interface that is written out, wherever it is declared
+	own       map[string]bool // whether a type of the package is an interface that is written out
 	isOpen    bool            // an import brings in nobody knows what names
 	isForeign func(file int, name string) bool
 }
@@ -55,8 +90,6 @@ func (e *embeds) isHarmless(file int, expr ast.Expr) bool {
 		expr = x.X
 	}
 	switch x := ast.Unparen(expr).(type) {
-	case *ast.UnaryExpr, *ast.BinaryExpr: // of a constraint, whose terms have no methods
-		return true
 	case *ast.InterfaceType: // is looked at by itself
 		return true
 	case *ast.SelectorExpr:

@@ -2,12 +2,10 @@ package parse
 
 import (
 	"bytes"
-	"go/ast"
 	"go/build/constraint"
 	"go/parser"
 	"go/token"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -127,32 +125,12 @@ func isOutOfBuild(p *packages.Package, files []string) bool {
 	})
 }
 
-// bringsIn reports whether an interface of the folder may embed a type of which isHarmless says nothing: it is told the import
-// path of the type's package.
-func (f *folder) bringsIn(isHarmless func(importPath string) bool) bool {
-	var files []*ast.File
-	var harmless []map[string]bool // names of imports, in each file
-	for _, name := range f.files {
+// embedsNamed reports whether an interface of the folder embeds something that has a name, of whatever package. What a name
+// means depends on the build, on what imported packages are called and on what a dot brings in: only the go command knows.
+func (f *folder) embedsNamed() bool {
+	return slices.ContainsFunc(f.files, func(name string) bool {
 		path := filepath.Join(f.dir, name)
 		syntax, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return true
-		}
-		names := make(map[string]bool)
-		for _, spec := range syntax.Imports {
-			if importPath := pathOf(spec); isHarmless(importPath) {
-				names[importedAs(spec)] = true
-			}
-		}
-		files, harmless = append(files, syntax), append(harmless, names)
-	}
-	return bringsIn(files, func(file int, name string) bool { return harmless[file][name] })
-}
-
-// importedAs returns the name under which a file imports a package of the standard library.
-func importedAs(spec *ast.ImportSpec) string {
-	if spec.Name != nil {
-		return spec.Name.Name
-	}
-	return path.Base(pathOf(spec))
+		return err != nil || embedsNamed(syntax)
+	})
 }

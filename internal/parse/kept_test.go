@@ -65,6 +65,10 @@ func TestKept(t *testing.T) {
 			"fields that are embedded", `type T q.A`, "type A struct { *B; C }\ntype B struct { d *C }\ntype C interface { M() D }\ntype D int",
 			"type A struct { *B; C }\ntype B struct { d *struct { *C struct{} } }\ntype C interface { M() D }\ntype D int",
 		},
+		{
+			"fields of a generic type", `type T q.A[int, int]`, "type A[K, _ any] struct { b *K; c interface { M(K) }; d K }",
+			"type A[K, _ any] struct { b *struct { *K struct{}; *K *K }; c interface { interface{M(K)}(*K *K) }; d K }",
+		},
 		{"struct that has no name of its own", `type T q.A`, "type A = struct { b *C }\ntype C int", "type A = struct { b *C }\ntype C int"},
 		{"struct in another type", `type T q.A`, "type A []struct { b *C }\ntype C int", "type A []struct { b *C }\ntype C int"},
 
@@ -116,7 +120,7 @@ func kept(t *testing.T, user, source string) string {
 	return text.String()
 }
 
-// plain returns code without blanks, and without empty bodies.
+// plain returns code without blanks and empty bodies, and without the file in the names of what nobody needs.
 func plain(code string) string {
-	return strings.NewReplacer(" {}\n", "", " ", "", "\t", "", "\n", "", ";", "").Replace(code + "\n")
+	return strings.NewReplacer(" in q", "", " {}\n", "", " ", "", "\t", "", "\n", "", ";", "").Replace(code + "\n")
 }

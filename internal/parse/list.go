@@ -68,11 +68,7 @@ func ask(cfg Config, patterns, asked []string, named map[string]*folder) (*listi
 	}
 	all, err := packages.Load(conf, slices.Concat(asked, into.patterns())...)
 	if err != nil {
-		// The go command's own words are behind those of the package that ran it.
-		if _, words, ok := strings.Cut(err.Error(), "stderr: "); ok {
-			err = errors.New(strings.TrimSpace(words))
-		}
-		return nil, err
+		return nil, inOwnWords(err)
 	}
 	all = slices.DeleteFunc(all, func(p *packages.Package) bool {
 		f := named[p.Dir]
@@ -135,6 +131,16 @@ func ask(cfg Config, patterns, asked []string, named map[string]*folder) (*listi
 	}
 	slices.SortFunc(l.roots, func(a, b *packages.Package) int { return cmp.Compare(a.PkgPath, b.PkgPath) })
 	return l, nil
+}
+
+// inOwnWords returns an error in the words of the go command, which are behind those of the package that ran it. In front of
+// them there may be a position, or a dash in place of one.
+func inOwnWords(err error) error {
+	words := err.Error()
+	if _, behind, ok := strings.Cut(words, "stderr: "); ok {
+		words = behind
+	}
+	return errors.New(strings.TrimPrefix(strings.TrimSpace(words), "-: "))
 }
 
 // asImported returns the variant of a package that other packages import.
@@ -235,16 +241,22 @@ func matcher(dir, pattern string) func(*packages.Package) bool {
 	return func(p *packages.Package) bool { return begins(realPath(p.Dir), start, string(filepath.Separator)) }
 }
 
-// realPath returns the absolute path of a file or folder without symbolic links, as far as it exists.
+// realPath returns the absolute path of a file or folder without symbolic links, those above it included if it is not there.
 func realPath(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
+		return real
+	}
+	if parent := filepath.Dir(path); parent != path {
+		return filepath.Join(realPath(parent), filepath.Base(path))
 	}
 	return path
 }
+
+// opening is how the go command's words about a file begin that it cannot read.
+const opening = "open "
 
 // position returns where an error of the go command is, of a package in dir. Its line is 0 if the error names a file only,
 // and its file "" if it names none.
@@ -255,6 +267,12 @@ func (l *listing) position(dir string, err packages.Error) token.Position {
 				path = filepath.Join(l.dir, path)
 			}
 			return token.Position{Filename: path, Line: line, Column: column}
+		}
+	}
+	// A file that it cannot read it names by its path.
+	if words, ok := strings.CutPrefix(err.Msg, opening); ok {
+		if path, _, ok := strings.Cut(words, ": "); ok && filepath.Ext(path) == ".go" {
+			return token.Position{Filename: path}
 		}
 	}
 	// About a file that it cannot place in the build, the go command only says "name.go: what is wrong".

@@ -93,6 +93,35 @@ func (l *Listing) LoadSparse(stubs map[string]string) ([]*Package, error) {
 	return pkgs, nil
 }
 
+// LoadWhole returns packages that [Listing.LoadSparse] has returned, those that are doubtful loaded as [Listing.Load] does. It
+// loads all where decorators go into one package, which must know them all.
+func (l *Listing) LoadWhole(pkgs []*Package, isDoubtful func(*Package) bool) ([]*Package, error) {
+	if l.HasTarget() {
+		return l.Load()
+	}
+	some := *l.listing
+	some.roots = nil
+	var places []int
+	for i, pkg := range pkgs { // one for each root
+		if isDoubtful(pkg) {
+			some.roots = append(some.roots, l.roots[i])
+			places = append(places, i)
+		}
+	}
+	part := &Listing{l.cfg, l.patterns, &some}
+	loaded, err := part.load(part.newSource())
+	pkgs = slices.Clone(pkgs)
+	for i, pkg := range loaded {
+		pkgs[places[i]] = pkg
+	}
+	if extended, err := l.extend(pkgs); err != nil {
+		return nil, err
+	} else if extended {
+		return l.Load()
+	}
+	return pkgs, err
+}
+
 // extend lists all packages that the patterns match if what is there does not tell whether output is still needed: that may
 // depend on every package.
 func (l *Listing) extend(pkgs []*Package) (bool, error) {
@@ -215,7 +244,7 @@ func (s *source) unannotated(root *packages.Package, pkg *Package, others map[*s
 	}
 }
 
-// unplaced reports the Go files that the go command cannot place in the build, in its own words. Nobody has read them, so
+// unplaced reports the Go files that the go command cannot read or place in the build, in its own words. Nobody has read them, so
 // they might have directives.
 func (s *source) unplaced(root *packages.Package) Diagnostics {
 	var diags Diagnostics
@@ -228,6 +257,9 @@ func (s *source) unplaced(root *packages.Package) Diagnostics {
 		before := src[:max(0, bytes.Index(src, []byte("//go:build")))]
 		pos.Line, pos.Column = 1+bytes.Count(before, []byte("\n")), 1
 		_, words, _ := strings.Cut(err.Msg, filepath.Base(pos.Filename)+": ")
+		if strings.HasPrefix(err.Msg, opening) {
+			words = "cannot be read: " + words
+		}
 		diags = append(diags, Diagnostic{Pos: pos, Message: words})
 	}
 	return diags

@@ -9,8 +9,8 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
-	"sync"
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
@@ -23,7 +23,7 @@ type mainModule struct {
 	file *modfile.File
 	env  goEnv
 
-	standard sync.Map // what isStandard has found, by import path
+	standard map[string]bool // what isStandard has found, by import path
 }
 
 // goEnv are settings of the go command.
@@ -50,7 +50,7 @@ func rootAbove(dir string) string {
 // moduleAround returns the main module of the go command in a directory, whose root is the given one. It reports false
 // for anything out of the ordinary, such as a workspace, or flags by which files are not those on the disk.
 func moduleAround(cfg Config, root string) (*mainModule, bool) {
-	m := &mainModule{dir: root}
+	m := &mainModule{dir: root, standard: make(map[string]bool)}
 	cmd := exec.CommandContext(context.Background(), "go", "env", "-json", "GOFLAGS", "GOMOD", "GOMODCACHE", "GOROOT", "GOWORK")
 	cmd.Dir, cmd.Env = cfg.Dir, cfg.Env
 	if cfg.Dir != "" {
@@ -74,7 +74,13 @@ func moduleAround(cfg Config, root string) (*mainModule, bool) {
 		return nil, false
 	}
 	m.path = m.file.Module.Mod.Path
-	return m, m.path != "std" && m.path != "cmd"
+	return m, m.path != "std" && m.path != "cmd" && !m.isShared()
+}
+
+// isShared reports whether another module may have packages below the path of this one: where both do, the go command has
+// something to say.
+func (m *mainModule) isShared() bool {
+	return slices.ContainsFunc(m.file.Require, func(r *modfile.Require) bool { return strings.HasPrefix(r.Mod.Path, m.path+"/") })
 }
 
 // pathOf returns the import path of the package in a folder of the module.
@@ -86,7 +92,8 @@ func (m *mainModule) pathOf(dir string) string {
 	return path.Join(m.path, filepath.ToSlash(below))
 }
 
-// dirOf returns the folder of the package that has an import path, and whether it is of the module.
+// dirOf returns the folder that a package has if it is of the module, and whether its import path is below that of the
+// module, which that of another module may be, too.
 func (m *mainModule) dirOf(importPath string) (string, bool) {
 	below, ok := strings.CutPrefix(importPath, m.path)
 	if !ok || below != "" && below[0] != '/' {
@@ -95,23 +102,21 @@ func (m *mainModule) dirOf(importPath string) (string, bool) {
 	return filepath.Join(m.dir, filepath.FromSlash(below)), true
 }
 
-// isStandard reports whether an import path is of the standard library.
+// isStandard reports whether an import path that is not below the module's is of the standard library.
 func (m *mainModule) isStandard(importPath string) bool {
-	if _, ours := m.dirOf(importPath); ours {
-		return false
+	if is, known := m.standard[importPath]; known {
+		return is
 	}
-	if is, known := m.standard.Load(importPath); known {
-		return is.(bool)
-	}
-	is := importPath == "C" || exists(filepath.Join(m.env.GOROOT, "src", filepath.FromSlash(importPath)))
-	m.standard.Store(importPath, is)
+	is := importPath == "C" || len(goFilesIn(filepath.Join(m.env.GOROOT, "src", filepath.FromSlash(importPath)))) > 0
+	m.standard[importPath] = is
 	return is
 }
 
 // mayBeImported reports whether a package of another module can import one of this module: then that other one requires
-// this one, however old. Since go 1.17 a go.mod file lists every module of which the module imports packages.
+// this one, however old. Since go 1.17 a go.mod file lists every module of which the module imports packages, unless the go
+// command is to add what is missing.
 func (m *mainModule) mayBeImported() bool {
-	if len(m.file.Replace) > 0 || version.Compare("go"+m.file.Go.Version, "go1.17") < 0 {
+	if len(m.file.Replace) > 0 || strings.Contains(m.env.GOFLAGS, "-mod=mod") || version.Compare("go"+m.file.Go.Version, "go1.17") < 0 {
 		return true
 	}
 	for _, r := range m.file.Require {

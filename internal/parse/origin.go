@@ -23,10 +23,10 @@ func HeaderFor(origin string) string {
 
 // originOf returns the path that [HeaderFor] has written.
 func originOf(src []byte) string {
-	_, rest, _ := bytes.Cut(src, []byte(Header))
+	rest, _ := behindHeader(src)
 	line, _, _ := bytes.Cut(bytes.TrimLeft(rest, "\r\n"), []byte("\n"))
 	origin, ok := strings.CutPrefix(strings.TrimSpace(string(line)), originPrefix)
-	if !ok || !hasHeader(src) {
+	if !ok {
 		return ""
 	}
 	return strings.TrimSuffix(origin, ".")

@@ -37,21 +37,24 @@ func IsOutput(path string, content []byte) bool {
 		_, ok := SourcePath(path)
 		return ok
 	}
-	return hasHeader(content)
+	_, ok := behindHeader(content)
+	return ok
 }
 
-// hasHeader reports whether [Header] is among the comments that a file begins with.
-func hasHeader(content []byte) bool {
-	for line := range bytes.Lines(content) {
-		line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))
-		switch {
-		case string(line) == Header:
-			return true
-		case len(line) > 0 && !bytes.HasPrefix(line, []byte("//")):
-			return false
+// behindHeader returns what follows [Header], and whether that is among the comments that a file begins with. Others may have
+// put theirs above it, as for a license.
+func behindHeader(content []byte) (rest []byte, ok bool) {
+	for rest = bytes.TrimPrefix(content, []byte("\ufeff")); ; {
+		rest = bytes.TrimSpace(rest)
+		if len(rest) == 0 || !isComment(rest, 0) {
+			return nil, false
 		}
+		end := skipToken(rest, 0)
+		if string(bytes.TrimSpace(rest[:end])) == Header {
+			return rest[end:], true
+		}
+		rest = rest[end:]
 	}
-	return false
 }
 
 // DecoratorName returns the name of an interface's decorator, exported as the interface is.

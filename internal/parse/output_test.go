@@ -1,6 +1,9 @@
 package parse
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestIsOutput(t *testing.T) {
 	tests := []struct {
@@ -9,7 +12,11 @@ func TestIsOutput(t *testing.T) {
 	}{
 		{"a.go", Header + "\n\npackage a\n", true},
 		{"a.go", "\ufeff//go:build linux\r\n\r\n" + Header + "\r\n\r\npackage a\r\n", true},
-		{"a.go", Header, true}, // the rest is missing
+		{"a.go", "/*\nCopyright\n*/\n\n// License\n\n" + Header + "\n\npackage a\n", true},
+		{"a.go", "/* Copyright */ " + Header + "\npackage a\n", true},
+		{"a.go", "/*\n" + Header + "\n*/\npackage a\n", false},
+		{"a.go", "/*\n" + Header + "\n", false}, // a comment that does not end
+		{"a.go", Header, true},                  // the rest is missing
 		{"a_ratelimit.go", "", true},
 		{"a_ratelimit_test.go", " \n", true},
 		{"a.go", "", false},
@@ -21,6 +28,21 @@ func TestIsOutput(t *testing.T) {
 	for _, tt := range tests {
 		if got := IsOutput(tt.path, []byte(tt.src)); got != tt.want {
 			t.Errorf("IsOutput(%q, %q) = %t, want %t", tt.path, tt.src, got, tt.want)
+		}
+	}
+}
+
+func TestOriginOf(t *testing.T) {
+	tests := []struct{ src, want string }{
+		{HeaderFor("example.com/a") + "\npackage b\n", "example.com/a"},
+		{HeaderFor("") + "\npackage b\n", ""},
+		{"/*\n" + HeaderFor("example.com/license") + "*/\n" + HeaderFor("example.com/a") + "\npackage b\n", "example.com/a"},
+		{strings.ReplaceAll(HeaderFor("example.com/a"), "\n", "\r\n"), "example.com/a"},
+		{"package b\n" + HeaderFor("example.com/a"), ""},
+	}
+	for _, tt := range tests {
+		if got := originOf([]byte(tt.src)); got != tt.want {
+			t.Errorf("originOf(%q) = %q, want %q", tt.src, got, tt.want)
 		}
 	}
 }

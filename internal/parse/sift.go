@@ -11,7 +11,8 @@ import (
 // sieve finds the packages that can matter by the bytes of their files. The go command would load them all, with all that
 // they import, which takes long in a large module of which a few packages have directives.
 //
-// Where in doubt, a package can matter: it is only slow to look at one too many.
+// It guesses at no name of a package or of a type. Where in doubt, a package can matter: it is only slow to look at one too
+// many, of which the go command then tells more, see [source.isWanted].
 type sieve struct {
 	module  *mainModule
 	folders map[string]*folder   // by directory
@@ -123,7 +124,7 @@ func isPlainlyBelow(root, dir string) bool {
 }
 
 // origins returns the folders of the packages whose decorators are in the one that [Config.Into] names: it matters whether
-// they still have directives. It reports false if one is of another module.
+// they still have directives. It reports false if one is of another module, or gone.
 func (s *sieve) origins(cfg Config, dir string) ([]string, bool) {
 	if cfg.Into == "" {
 		return nil, true
@@ -134,11 +135,14 @@ func (s *sieve) origins(cfg Config, dir string) ([]string, bool) {
 	}
 	var dirs []string
 	for _, o := range outputsIn(into) {
-		path, ours := s.module.dirOf(o.origin)
-		if o.origin != "" && !ours {
+		if o.origin == "" {
+			continue
+		}
+		f, _ := s.folder(o.origin)
+		if f == nil {
 			return nil, false
 		}
-		dirs = append(dirs, path)
+		dirs = append(dirs, f.dir)
 	}
 	return dirs, true
 }
@@ -161,15 +165,15 @@ func (s *sieve) wanted(dirs []string) map[*folder]bool {
 	}
 	reaching := s.reaching(others)
 	others = slices.DeleteFunc(others, func(f *folder) bool { return !reaching[f] })
-	for _, f := range s.bringing(others) {
+	for _, f := range bringing(others) {
 		wanted[f] = true
 	}
 	return wanted
 }
 
-// bringing returns those of the folders with interfaces that may get methods from other packages. These files are parsed,
-// several folders at a time.
-func (s *sieve) bringing(folders []*folder) []*folder {
+// bringing returns those of the folders with interfaces that embed something by name: it may have methods from anywhere.
+// These files are parsed, several folders at a time.
+func bringing(folders []*folder) []*folder {
 	var (
 		wg    sync.WaitGroup
 		slots = make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -180,7 +184,7 @@ func (s *sieve) bringing(folders []*folder) []*folder {
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			if f.bringsIn(s.module.isStandard) {
+			if f.embedsNamed() {
 				mu.Lock()
 				defer mu.Unlock()
 				found = append(found, f)
@@ -191,8 +195,8 @@ func (s *sieve) bringing(folders []*folder) []*folder {
 	return found
 }
 
-// reaching returns the folders that import one with directives, however indirectly. Those that the given ones import are
-// scanned if they have not been.
+// reaching returns the folders that import one with directives, however indirectly, or a package that is none of the
+// module's and may do so. Those that the given ones import are scanned if they have not been.
 func (s *sieve) reaching(from []*folder) map[*folder]bool {
 	importers := make(map[*folder][]*folder)
 	reaching := make(map[*folder]bool)
@@ -210,13 +214,12 @@ func (s *sieve) reaching(from []*folder) map[*folder]bool {
 			found = append(found, f)
 		}
 		for importPath := range f.imports {
-			path, ours := s.module.dirOf(importPath)
+			imported, isBelow := s.folder(importPath)
 			switch {
-			case ours:
-				imported := s.folder(path)
+			case imported != nil:
 				importers[imported] = append(importers[imported], f)
 				queue = append(queue, imported)
-			case !reaching[f] && !s.module.isStandard(importPath) && mayReturn():
+			case !reaching[f] && (isBelow || !s.module.isStandard(importPath) && mayReturn()):
 				reaching[f] = true
 				found = append(found, f)
 			}
@@ -235,12 +238,19 @@ func (s *sieve) reaching(from []*folder) map[*folder]bool {
 	return reaching
 }
 
-// folder returns the package in a directory of the module, be there one or not.
-func (s *sieve) folder(dir string) *folder {
-	f := s.folders[dir]
-	if f == nil {
-		f = scanFolder(dir, goFilesIn(dir))
+// folder returns the package of an import path, nil if it is none of the module's, and whether the path is below that of the
+// module: a module inside may have it, or one that has its root nobody knows where.
+func (s *sieve) folder(importPath string) (f *folder, isBelow bool) {
+	dir, isBelow := s.module.dirOf(importPath)
+	if !isBelow {
+		return nil, false
+	}
+	f, known := s.folders[dir]
+	if !known {
+		if files := goFilesIn(dir); len(files) > 0 && rootAbove(dir) == s.module.dir {
+			f = scanFolder(dir, files)
+		}
 		s.folders[dir] = f
 	}
-	return f
+	return f, true
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // oddities are files of which some are in every module of the next test. NAME is the name of their package, and
-// example.com/m/a, b and c are others.
+// example.com/m/a, a/v2, b and c are others; example.com/m/sub may be one, and may be of another module.
 var oddities = []string{
 	"package NAME\n",
 	"package NAME\n\ntype A interface {\n\t//ratelimit:count=1\n\tDo() error\n}\n",
@@ -26,6 +26,13 @@ var oddities = []string{
 	"package NAME\n\nimport \"example.com/m/a\"\n\ntype E interface { error }\n\nvar _ a.A\n",
 	"package NAME\n\nimport \"example.com/m/a\"\n\ntype G interface { H }\n\ntype H a.A\n",
 	"package NAME\n\nimport \"example.com/m/a\"\n\ntype G interface { H }\n\ntype H interface { Do(a.A) error }\n",
+	"package NAME\n\nimport . \"example.com/m/a\"\n\ntype D interface { A }\n",
+	"package NAME_test\n\ntype A interface{ Put() error }\n",
+	"package NAME_test\n\nimport \"example.com/m/b\"\n\ntype C interface{ b.B }\n",
+	"//go:build never\n\npackage NAME\n\ntype A interface{ Put() error }\n",
+	"package NAME\n\nimport \"example.com/m/a\"\n\ntype A = a.A\n",
+	"package NAME\n\nimport (\n\t\"math/rand/v2\"\n\n\t\"example.com/m/a/v2\"\n)\n\ntype V interface{ v2.A }\n\nvar _ = rand.Int()\n",
+	"package NAME\n\nimport \"example.com/m/sub\"\n\ntype S interface{ sub.A }\n",
 	"package NAME\n\ntype F interface {\n",
 	"package NAME\n\nimport (\n",
 	"package other\n",
@@ -44,7 +51,7 @@ var oddities = []string{
 // A module of any layout gives the same result with and without the packages that cannot matter.
 func TestFewerPackagesOfAnyModule(t *testing.T) {
 	folders := []string{
-		".", "a", "b", "c", "d", "d/e", "d/e/f", "internal/g", "testdata", "testdata/h", "_i", ".j", "vendor", "vendor/k", "d/vendor/l",
+		".", "a", "a/v2", "b", "c", "d", "sub", "d/e", "d/e/f", "internal/g", "testdata", "testdata/h", "_i", ".j", "vendor", "vendor/k", "d/vendor/l",
 		"nested", "nested/m", "n o", "p@1", "q.", "cmd",
 	}
 	files := []string{"a.go", "b.go", "a_test.go", "b_windows.go", "_c.go", "a_ratelimit.go", "a_ratelimit_test.go", "text.txt"}
@@ -60,11 +67,17 @@ func TestFewerPackagesOfAnyModule(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer os.RemoveAll(dir)
-		writeFile(t, filepath.Join(dir, "go.mod"), "module example.com/m\n\ngo 1.26\n")
+		const goMod = "module example.com/m\n\ngo 1.26\n"
+		writeFile(t, filepath.Join(dir, "go.mod"), goMod)
+		if rapid.IntRange(0, 2).Draw(t, "required module") == 0 {
+			writeFile(t, filepath.Join(dir, "go.mod"), goMod+"\nrequire example.com/m/sub v0.0.0\n\nreplace example.com/m/sub => ./elsewhere\n")
+			writeFile(t, filepath.Join(dir, "elsewhere/go.mod"), "module example.com/m/sub\n\ngo 1.26\n\nrequire example.com/m v0.0.0\n")
+			writeFile(t, filepath.Join(dir, "elsewhere/sub.go"), "package sub\n\nimport \"example.com/m/a\"\n\ntype A = a.A\n")
+		}
 		for range rapid.IntRange(1, 8).Draw(t, "files") {
 			folder := rapid.SampledFrom(folders).Draw(t, "folder")
 			if rapid.Bool().Draw(t, "likely") {
-				folder = rapid.SampledFrom(folders[:6]).Draw(t, "likely folder")
+				folder = rapid.SampledFrom(folders[:8]).Draw(t, "likely folder")
 			}
 			name := rapid.SampledFrom(files).Draw(t, "file")
 			text := rapid.SampledFrom(oddities).Draw(t, "text")
@@ -82,7 +95,8 @@ func TestFewerPackagesOfAnyModule(t *testing.T) {
 				"./...", "./d/...", "./d/e/...", ".", "./a", "./nested/...", "./testdata/...", "./vendor/...", "./none/...", "./d...", "all",
 			}), 1, 2).Draw(t, "patterns")
 		}
-		cfg := Config{Dir: dir, Env: append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off", "GOPROXY=off", "CGO_ENABLED=1")}
+		flags := rapid.SampledFrom([]string{"", "-mod=mod"}).Draw(t, "flags")
+		cfg := Config{Dir: dir, Env: append(os.Environ(), "GOFLAGS="+flags, "GOWORK=off", "GOPROXY=off", "CGO_ENABLED=1")}
 		if rapid.IntRange(0, 3).Draw(t, "into") == 0 {
 			cfg.Into = rapid.SampledFrom([]string{"d/e", "limited"}).Draw(t, "into where")
 		}

@@ -146,7 +146,7 @@ package plain
 `
 
 func TestSift(t *testing.T) {
-	const all = "./blank ./embeds ./generated ./marked ./never ./s p ./tested ./two"
+	const all = "./blank ./embeds ./generated ./imports ./marked ./never ./s p ./tested ./two"
 	for _, tt := range []struct {
 		name     string
 		dir      string

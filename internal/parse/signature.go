@@ -86,14 +86,8 @@ func (d *declaration) trace(c *checkedPackage, file *sourceFile, node ast.Node, 
 	ast.Inspect(node, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.SelectorExpr:
-			x, ok := n.X.(*ast.Ident)
-			if ok && x.Name == "C" {
-				d.errorf(x.Pos(), "C.%s: a type of cgo in the signature of a limited interface is not supported: want a Go type", n.Sel.Name)
-			} else if ok && file.imports[x.Name] != nil {
-				d.errorsIn(file.imports[x.Name])
-				if imported := c.pkg.Imports[pathOf(file.imports[x.Name])]; imported != nil && isOurs(imported) {
-					d.traceType(d.check(imported), n.Sel.Name, seen)
-				}
+			if x, ok := n.X.(*ast.Ident); ok {
+				d.traceSelector(c, file, x, n.Sel.Name, seen)
 			}
 			return false
 		case *ast.Ident:
@@ -101,6 +95,31 @@ func (d *declaration) trace(c *checkedPackage, file *sourceFile, node ast.Node, 
 		}
 		return true
 	})
+}
+
+const cgo = "%s.%s: a type of cgo in the signature of a limited interface is not supported: want a Go type"
+
+func (d *declaration) traceSelector(c *checkedPackage, file *sourceFile, x *ast.Ident, name string, seen map[ast.Node]bool) {
+	spec := file.imports[x.Name]
+	switch {
+	case x.Name == "C":
+		d.errorf(x.Pos(), cgo, x.Name, name)
+		return
+	case spec == nil:
+		return
+	}
+	d.errorsIn(spec)
+	imported := c.pkg.Imports[pathOf(spec)]
+	switch {
+	case imported == nil:
+	case isOurs(imported):
+		d.traceType(d.check(imported), name, seen)
+	default: // where it is unknown, it is so to those who do not ask cgo
+		there := d.check(imported)
+		if obj := there.types.Scope().Lookup(name); obj != nil && isInvalid(obj.Type()) && usesC(there) {
+			d.errorf(x.Pos(), cgo, x.Name, name)
+		}
+	}
 }
 
 func (d *declaration) traceType(c *checkedPackage, name string, seen map[ast.Node]bool) {

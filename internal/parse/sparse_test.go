@@ -19,6 +19,8 @@ func TestDoubtfulLoadsAreWhole(t *testing.T) {
 		{"declaration that starts where another one goes on", "var v = dep.A", "var A =\nfunc(a int) int { return a }(1)", false},
 		{"declaration that does not parse and nothing needs", "type T dep.A", "type A int\ntype B {\n}", true},
 		{"the same without parameters", "var v = dep.A", "var A =\nfunc() int { return 1 }()", true},
+		{"conversion", "var v = dep.A(dep.B{})", "type A struct{ p *int }\ntype B struct{ p *int }", true},
+		{"conversion between instances of generic types that are spelled alike", "var v = dep.A[string](dep.B[int]{})", "type A[T any] struct{ p *T }\ntype B[T any] struct{ p *T }", false},
 		{"file that is not formatted", "type T dep.A", "type A int; type B int", true},
 		{"mistake in a directive", "//ratelimit:count=0\ntype T interface{ M() error }", "type A int", false},
 	}

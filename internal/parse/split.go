@@ -57,7 +57,8 @@ func withoutBodies(src []byte) []byte {
 // declarationAt returns the declaration that starts with a keyword, and where the next one starts.
 func declarationAt(src []byte, start int, tok token.Token) (s span, next int, ok bool) {
 	s = span{tok: tok, start: start, body: -1}
-	depth := 0 // of parentheses, brackets and braces
+	depth := 0        // of parentheses, brackets and braces
+	var before []byte // the last words that are in none of these, without comments
 	for at := start; at < len(src); {
 		switch c := src[at]; c {
 		case '\n':
@@ -80,18 +81,26 @@ func declarationAt(src []byte, start int, tok token.Token) (s span, next int, ok
 			}
 			at++
 		case '{', '(', '[':
-			if c == '{' && depth == 0 && tok == token.FUNC && s.body < 0 && !isTypeBefore(src[:at]) {
+			if c == '{' && depth == 0 && tok == token.FUNC && s.body < 0 && !isTypeAfter(before) {
 				s.body = at
 			}
+			before = nil
 			depth++
 			at++
 		case '}', ')', ']':
 			if depth--; depth < 0 {
 				return s, 0, false
 			}
+			before = nil
 			at++
 		default:
-			at = skipToken(src, at)
+			end := skipToken(src, at)
+			if depth == 0 && !isComment(src, at) {
+				if words := bytes.TrimSpace(src[at:end]); len(words) > 0 {
+					before = words
+				}
+			}
+			at = end
 		}
 	}
 	s.end = len(src)
@@ -105,10 +114,14 @@ func (s span) withBody() span {
 	return s
 }
 
-// isTypeBefore reports whether a brace behind the source starts no body, but what a result type has.
-func isTypeBefore(src []byte) bool {
-	src = bytes.TrimRight(src, " \t")
-	return bytes.HasSuffix(src, []byte("interface")) || bytes.HasSuffix(src, []byte("struct"))
+// isTypeAfter reports whether a brace after those words starts no body, but what a result type has.
+func isTypeAfter(words []byte) bool {
+	last := lastIdent(words)
+	return last == "interface" || last == "struct"
+}
+
+func isComment(src []byte, at int) bool {
+	return src[at] == '/' && at+1 < len(src) && (src[at+1] == '/' || src[at+1] == '*')
 }
 
 // keywordAt returns the keyword of a declaration or a package clause that stands at a place, or token.ILLEGAL.
@@ -132,7 +145,7 @@ func skipBlank(src []byte, at int) int {
 		switch c := src[at]; {
 		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
 			at++
-		case c == '/' && at+1 < len(src) && (src[at+1] == '/' || src[at+1] == '*'):
+		case isComment(src, at):
 			at = skipToken(src, at)
 		default:
 			return at

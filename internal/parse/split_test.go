@@ -39,6 +39,8 @@ func TestSplit(t *testing.T) {
 		{"CRLF", "func f() {\r\n}\r\n\r\nvar a int\r\n", "f a"},
 		{"comments in between", "func /* a */ f /* b */ () {}\nvar /* c */ d int\ntype // e\n\tg int", "f d g"},
 
+		{"receiver on lines of its own", "func (\n\tt *T[\n\t\tK,\n\t],\n) A() {}\nfunc (\n\tt *T,\n) B() {}", "T.A T.B"},
+
 		{"declarations on one line", "var a int; func f() {}", "?"},
 		{"declaration behind another one", "func f() {}; var a int", "?"},
 		{"import behind a declaration", "var a int\nimport \"b\"", "?"},
@@ -67,6 +69,29 @@ func TestSplit(t *testing.T) {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// The brace of a result type starts no body, whatever is before it.
+func TestBraceOfResult(t *testing.T) {
+	for _, source := range []string{
+		"func f() struct /* a */ { B, C string } { return d }",
+		"func f() struct // a\n{ B, C string } { return d }",
+		"func f() struct\n\n{ B string } { return d }",
+		"func f() interface /* a */ /* b */\n{ B() } { return d }",
+		"func f() []*struct{ B struct { C int } } { return d }",
+		"func f() (a struct{}) /* struct */ { return d }",
+		"func f() /* struct */ { return d }",
+		"func f() // struct\n\nfunc g() { return d }",
+		"func f() mystruct { return d }",
+		"func f() äinterface { return d }",
+		"func f() func() struct /* a */ { B string } { return d }",
+	} {
+		if src := []byte("package p\n" + source); !checkPieces(t, src) {
+			t.Errorf("%s: cannot be divided", source)
+		} else if bare := string(withoutBodies(src)); strings.Contains(bare, "return") {
+			t.Errorf("%s: got %s, want no body", source, bare)
+		}
 	}
 }
 

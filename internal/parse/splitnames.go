@@ -31,12 +31,16 @@ func receiverIn(receiver []byte) string {
 		return ""
 	}
 	receiver, _, _ = bytes.Cut(receiver, []byte("["))
-	receiver = bytes.TrimRight(receiver, ") \t,")
-	start := len(receiver)
-	for start > 0 && isIdentByte(receiver[start-1]) {
+	return lastIdent(bytes.TrimRight(receiver, ") \t\r\n,"))
+}
+
+// lastIdent returns the identifier or keyword that a source ends with, "" if it ends with none.
+func lastIdent(src []byte) string {
+	start := len(src)
+	for start > 0 && isIdentByte(src[start-1]) {
 		start--
 	}
-	return string(receiver[start:])
+	return string(src[start:])
 }
 
 // groupNames returns the names at the start of the lines of a group, whatever they are. The group is without its first

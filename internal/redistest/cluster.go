@@ -44,23 +44,19 @@ func Cluster(t testing.TB) *redis.ClusterOptions {
 type node struct {
 	*redis.Client
 	instance *Instance
-	bus      string // the port for other nodes
 }
 
 // startNode starts a node with further arguments.
 func startNode(t testing.TB, further ...string) *node {
 	t.Helper()
-	n := &node{}
-	n.instance = launch(t, func() []string {
-		n.bus = freePort(t)
+	instance := launch(t, func() []string {
 		return append([]string{
-			"--cluster-enabled", "yes", "--cluster-port", n.bus, "--cluster-require-full-coverage", "no",
+			"--cluster-enabled", "yes", "--cluster-require-full-coverage", "no",
 			// Clients are told of a replica when it has been sent something, be it a ping.
 			"--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1",
 		}, further...)
 	})
-	n.Client = redis.NewClient(n.instance.Options())
-	return n
+	return &node{Client: redis.NewClient(instance.Options()), instance: instance}
 }
 
 func (n *node) close() { _ = n.Close() }
@@ -83,7 +79,7 @@ func join(ctx context.Context, masters, replicas []*node) error {
 			if err != nil {
 				return err
 			}
-			if err := n.Do(ctx, "cluster", "meet", host, port, other.bus).Err(); err != nil {
+			if err := n.Do(ctx, "cluster", "meet", host, port).Err(); err != nil {
 				return err
 			}
 		}

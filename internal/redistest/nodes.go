@@ -28,7 +28,7 @@ func Replicated(t testing.TB) *Nodes {
 	n := &Nodes{t: t}
 	var nodes []*node
 	for i := range 2 * masters {
-		node := startNode(t, "--cluster-node-timeout", nodeTimeout, "--cluster-replica-validity-factor", "0", "--cluster-allow-replica-migration", "no")
+		node := startNode(t, "--cluster-node-timeout", nodeTimeout, "--cluster-replica-validity-factor", "0")
 		defer node.close()
 		nodes = append(nodes, node)
 		if i < masters {

@@ -62,33 +62,59 @@ func TestCluster(t *testing.T) {
 
 func TestMissingServer(t *testing.T) {
 	old := t.TempDir()
-	script := "#!/bin/sh\necho Redis server v=6.2.14 sha=00000000:0 malloc=jemalloc-5.1.0 bits=64\n"
+	script := "#!/bin/sh\necho Redis server v=5.0.14 sha=00000000:0 malloc=jemalloc-5.1.0 bits=64\n"
 	if err := os.WriteFile(filepath.Join(old, "redis-server"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
+	none := t.TempDir()
 	tests := []struct {
-		path, ci        string
-		skipped, failed bool
+		path, server, ci string
+		skipped, failed  bool
 	}{
-		{path: t.TempDir(), ci: "", skipped: true},
-		{path: t.TempDir(), ci: "true", failed: true},
+		{path: none, ci: "", skipped: true},
+		{path: none, ci: "true", failed: true},
 		{path: old, ci: "", skipped: true},
 		{path: old, ci: "true", failed: true},
+		{path: os.Getenv("PATH"), server: filepath.Join(none, "redis-server"), failed: true}, // the one in PATH will not do
+		{path: os.Getenv("PATH"), server: filepath.Join(old, "redis-server"), failed: true},
 	}
 	for _, test := range tests {
 		t.Setenv("PATH", test.path)
+		t.Setenv("RATELIMIT_REDIS_SERVER", test.server)
 		t.Setenv("CI", test.ci)
-		inner := &outcome{TB: t}
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			redistest.Server(inner)
-		}()
-		<-done
+		inner := ends(t, func(t testing.TB) { redistest.Server(t) })
 		if inner.skipped != test.skipped || inner.failed != test.failed {
-			t.Errorf("PATH=%s CI=%q: skipped %v, failed %v: want %v, %v", test.path, test.ci, inner.skipped, inner.failed, test.skipped, test.failed)
+			t.Errorf("PATH=%s server %q CI=%q: skipped %v, failed %v: want %v, %v",
+				test.path, test.server, test.ci, inner.skipped, inner.failed, test.skipped, test.failed)
 		}
 	}
+}
+
+func TestSince(t *testing.T) {
+	script := "#!/bin/sh\necho Valkey server v=8.1.1 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64\n"
+	path := filepath.Join(t.TempDir(), "valkey-server")
+	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("RATELIMIT_REDIS_SERVER", path)
+	for major, skipped := range map[int]bool{7: false, 8: false, 9: true} {
+		inner := ends(t, func(t testing.TB) { redistest.Since(t, major, "what is new") })
+		if inner.skipped != skipped || inner.failed {
+			t.Errorf("since %d: skipped %v, failed %v: want %v, false", major, inner.skipped, inner.failed, skipped)
+		}
+	}
+}
+
+// ends returns how a test ended.
+func ends(t *testing.T, test func(testing.TB)) *outcome {
+	inner := &outcome{TB: t}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		test(inner)
+	}()
+	<-done
+	return inner
 }
 
 // outcome records how a test ended. Its methods end the goroutine, as those of a testing.T do.

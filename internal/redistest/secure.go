@@ -18,31 +18,22 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// TLS is [Server] for a server that speaks TLS only, with a certificate that nobody but the client of the returned
-// options trusts.
+// TLS is [Server] for a port of the server that speaks TLS only, with a certificate that nobody but the client of the
+// returned options trusts.
 func TLS(t testing.TB) *redis.Options {
 	t.Helper()
-	options := Server(t)
-	client := redis.NewClient(options)
-	defer func() { _ = client.Close() }()
 	certificate, key, roots := newCertificate(t)
-	port := freePort(t)
-	set(t, client,
-		"tls-cert-file", certificate, "tls-key-file", key, "tls-ca-cert-file", certificate, "tls-auth-clients", "no",
-		"tls-port", port)
-	secure := &redis.Options{
+	var port string
+	launch(t, func() []string {
+		port = freePort(t)
+		return []string{
+			"--tls-port", port, "--tls-cert-file", certificate, "--tls-key-file", key,
+			"--tls-ca-cert-file", certificate, "--tls-auth-clients", "no",
+		}
+	})
+	return &redis.Options{
 		Addr:      net.JoinHostPort(host, port),
 		TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots},
-	}
-	set(t, client, "port", "0")
-	return secure
-}
-
-// set changes the configuration of a running server.
-func set(t testing.TB, client *redis.Client, pairs ...any) {
-	t.Helper()
-	if err := client.Do(context.Background(), append([]any{"config", "set"}, pairs...)...).Err(); err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -30,7 +30,7 @@ func Sentinel(t testing.TB) *Sentinels {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*startTimeout)
 	defer cancel()
 	s := &Sentinels{Master: launch(t, func() []string { return []string{"--repl-diskless-sync-delay", "0"} })}
-	s.Replica = launch(t, func() []string { return []string{"--replicaof", host + " " + s.Master.port} })
+	s.Replica = launch(t, func() []string { return []string{"--replicaof", host, s.Master.port} })
 	replica := redis.NewClient(s.Replica.Options())
 	defer func() { _ = replica.Close() }()
 	err := until(ctx, func() error {

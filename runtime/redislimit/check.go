@@ -31,7 +31,11 @@ func (s *Store) Check(ctx context.Context) error {
 	}
 	stages, err := s.stages(ctx)
 	if err != nil {
-		return s.failed("", err)
+		e := s.failed("", err)
+		if s.sender.client != nil {
+			e.Err = explained(s.sender.client, e)
+		}
+		return e
 	}
 	errs := make([]error, len(stages))
 	var wg sync.WaitGroup
@@ -45,12 +49,13 @@ func (s *Store) Check(ctx context.Context) error {
 // stages returns those of all servers that have keys.
 func (s *Store) stages(ctx context.Context) ([]stage, error) {
 	identity := []byte("check:" + rand.Text())
+	if err := s.sender.ready(); err != nil {
+		return nil, fault(KindMisconfigured, err)
+	}
 	switch client := s.sender.client.(type) {
-	case nil:
-		return nil, fault(KindMisconfigured, errNoClient)
-	case *redis.ClusterClient:
+	case cluster:
 		return s.clusterStages(ctx, client, identity)
-	case *redis.Ring:
+	case ring:
 		if _, err := client.GetShardClientForKey(""); err != nil {
 			return nil, err // there is none left
 		}
@@ -61,10 +66,7 @@ func (s *Store) stages(ctx context.Context) ([]stage, error) {
 		slices.SortFunc(stages, byServer)
 		return stages, nil
 	default:
-		one := stage{server: "redis", client: client, rights: rights, store: s.alone(client), identity: identity}
-		if client, ok := client.(*redis.Client); ok {
-			one.server = client.Options().Addr
-		}
+		one := stage{server: serverOf(client), client: client, rights: rights, store: s.alone(client), identity: identity}
 		for i := range scattered {
 			one.others = append(one.others, numbered(identity, i))
 		}
@@ -72,7 +74,8 @@ func (s *Store) stages(ctx context.Context) ([]stage, error) {
 	}
 }
 
-// scattered is how many keys, at random, a client of one server looks at: if it is one of a Cluster, another has some.
+// scattered is how many keys, at random, are to live together where nothing is known of several servers. In a Cluster
+// they hardly would.
 const scattered = 32
 
 func numbered(identity []byte, i int) []byte {
@@ -81,11 +84,12 @@ func numbered(identity []byte, i int) []byte {
 
 func byServer(a, b stage) int { return cmp.Compare(a.server, b.server) }
 
-// alone returns a Store like s of one client, which waits for as long as the context says and never gives up.
+// alone returns a Store like s by one client, which waits for as long as the context says and tells nobody. A client of a
+// Cluster sends what is of one server only.
 func (s *Store) alone(client processor) *Store {
-	one := &Store{sender: newSender(nil), prefix: s.prefix, scripts: s.scripts, now: s.now}
-	one.sender.client, one.sender.timeout = client, 0
-	one.sender.outages.report = func(Outage) {}
+	one := &Store{prefix: s.prefix, scripts: s.scripts, now: s.now}
+	one.sender.client = client
+	one.sender.only = newBreaker(serverOf(client), &one.sender)
 	return one
 }
 
@@ -93,7 +97,7 @@ func (s *Store) alone(client processor) *Store {
 const numSlots, maxTries = 16384, 20 * numSlots
 
 // clusterStages returns the stages of the masters. With a prefix that keeps all keys together, it is one master's.
-func (s *Store) clusterStages(ctx context.Context, client *redis.ClusterClient, identity []byte) ([]stage, error) {
+func (s *Store) clusterStages(ctx context.Context, client cluster, identity []byte) ([]stage, error) {
 	masters, err := within(ctx, func() (int, error) { return countMasters(ctx, client) })
 	if err != nil {
 		return nil, err
@@ -118,7 +122,7 @@ func (s *Store) clusterStages(ctx context.Context, client *redis.ClusterClient, 
 	return slices.SortedFunc(maps.Values(stages), byServer), nil
 }
 
-func countMasters(ctx context.Context, client *redis.ClusterClient) (int, error) {
+func countMasters(ctx context.Context, client cluster) (int, error) {
 	var masters atomic.Int64
 	err := client.ForEachMaster(ctx, func(context.Context, *redis.Client) error {
 		masters.Add(1)
@@ -164,13 +168,21 @@ func within[T any](ctx context.Context, do func() (T, error)) (T, error) {
 }
 
 // failed returns the Error of a server, or of what leads to all of them.
-func (s *Store) failed(server string, err error) error {
-	e, ok := errors.AsType[*Error](err)
-	if !ok {
-		e = fault(kindOf(err), err)
-	}
+func (s *Store) failed(server string, err error) *Error {
+	e := errorOf(err)
 	if server == "" {
 		return &Error{Method: "check", Keys: []string{s.prefix + "*"}, Kind: e.Kind, Err: e.Err}
 	}
 	return &Error{Method: "check", Keys: []string{s.prefix + "*"}, Kind: e.Kind, Err: fmt.Errorf("%s: %w", server, e.Err)}
+}
+
+// errorOf returns an Error of what may be that of a context.
+func errorOf(err error) *Error {
+	switch e, ok := errors.AsType[*Error](err); {
+	case ok:
+		return e
+	case errors.Is(err, context.Canceled):
+		return fault(KindCanceled, err)
+	}
+	return fault(kindOf(err), err)
 }

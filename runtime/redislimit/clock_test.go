@@ -29,6 +29,7 @@ func sinceEpoch(d time.Duration) time.Duration { return time.Duration(epoch.Unix
 // time was asked for, except in a Cluster, where a script has no key for that.
 const ownClock = `
 local server = redis
+` + expiryTime + `
 local redis = { error_reply = server.error_reply, status_reply = server.status_reply }
 do
   local LATER = 60 * 365 * 24 * 3600 * 1000
@@ -44,7 +45,7 @@ do
       server.pcall('INCR', 'readings')
       return { seconds, micros }
     end
-    local expiry = server.call('PEXPIRETIME', key) - LATER
+    local expiry = expiryTime(key) - LATER
     if expiry >= 0 and expiry < now then
       server.call('DEL', key)
     end
@@ -55,7 +56,9 @@ do
     elseif command == 'PEXPIRE' and #args == 1 then
       return server.call('PEXPIREAT', key, at(args[1]))
     elseif command == 'SET' and #args == 3 and args[2] == 'PX' then
-      return server.call('SET', key, args[1], 'PXAT', at(args[3]))
+      local reply = server.call('SET', key, args[1])
+      server.call('PEXPIREAT', key, at(args[3])) -- SET has PXAT from Redis 6.2 on
+      return reply
     elseif command == 'SET' or string.find(command, 'EXPIRE') or string.find(command, 'TTL') then
       error('the test knows no such ' .. command)
     end
@@ -63,6 +66,39 @@ do
   end
 end
 `
+
+// expiryTime is what PEXPIRETIME is from Redis 7.0 on: when a key expires, in milliseconds, or less than 0. Before, the time
+// may go on while a script runs.
+const expiryTime = `
+local function expiryTime(key)
+  local reply = redis.pcall('PEXPIRETIME', key)
+  if type(reply) == 'number' then
+    return reply
+  end
+  local function now()
+    local time = redis.call('TIME')
+    return time[1] * 1000 + math.floor(time[2] / 1000)
+  end
+  while true do
+    local before, ttl = now(), redis.call('PTTL', key)
+    if ttl < 0 then
+      return ttl
+    elseif before == now() then
+      return before + ttl
+    end
+  end
+end
+`
+
+// expiryOf returns when a key expires, since 1970, or 0 if it is not to.
+func expiryOf(t *testing.T, client *redis.Client, key string) time.Duration {
+	t.Helper()
+	at, err := client.Eval(t.Context(), expiryTime+"return expiryTime(KEYS[1])", []string{key}).Int64()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(max(at, 0)) * time.Millisecond
+}
 
 // expire removes what has expired by that clock.
 const expire = ownClock + `

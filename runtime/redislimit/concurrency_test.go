@@ -158,12 +158,8 @@ func TestWhatLeasesHold(t *testing.T) {
 // lifetime returns how long a key of a clocked Store lives.
 func lifetime(t *testing.T, client *redis.Client, key string, now time.Time) time.Duration {
 	t.Helper()
-	at, err := client.PExpireTime(t.Context(), key).Result()
-	if err != nil {
-		t.Fatal(err)
-	}
 	const later = 60 * 365 * 24 * time.Hour // see ownClock
-	return at - later - time.Duration(now.UnixMilli())*time.Millisecond
+	return expiryOf(t, client, key) - later - time.Duration(now.UnixMilli())*time.Millisecond
 }
 
 // One call may renew the leases of many holders of a bucket, and what one has lost is no loss to the others.

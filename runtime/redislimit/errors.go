@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
 
 // Error says that Redis could not do what a method of a [Store] asked of it. It is never a refusal. It wraps what the
 // client or the server said; a call for several keys of a Cluster or Ring may return several, joined.
 type Error struct {
-	Method string   // what was to be done: take, peek, refund, renew, reset, check, or undo, which is a take's second half
+	Method string   // what was to be done: take, peek, refund, also of a take that does not end well, renew, reset or check
 	Keys   []string // the keys in Redis; of a check their pattern
 	Kind   Kind
 	Err    error // the cause
@@ -24,19 +26,32 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("redislimit: %s: %v", doing(e.Method, e.Keys), e.Err)
 }
 
+// doing names the first keys only: there may be thousands.
 func doing(method string, keys []string) string {
-	quoted := make([]string, len(keys))
-	for i, key := range keys {
-		quoted[i] = fmt.Sprintf("%.200q", key)
+	quoted := make([]string, min(len(keys), maxNamed))
+	for i := range quoted {
+		quoted[i] = fmt.Sprintf("%.200q", keys[i])
 	}
-	return method + " " + strings.Join(quoted, ", ")
+	text := method + " " + strings.Join(quoted, ", ")
+	if more := len(keys) - len(quoted); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
+
+// maxNamed is how many keys the text of an error names.
+const maxNamed = 8
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Away reports whether the Kind is [KindOutage]: [OnOutage] has told it, so that [ratelimit.OnError] need not.
 func (e *Error) Away() bool { return e.Kind == KindOutage }
+
+// Is reports whether target is what all errors of [KindMisconfigured] match.
+func (e *Error) Is(target error) bool {
+	return e.Kind == KindMisconfigured && target == ratelimit.ErrMisconfigured
+}
 
 // Kind is a kind of [Error], in one word that will do as a label of a metric.
 type Kind string
@@ -73,7 +88,9 @@ const (
 	KindReply Kind = "reply"
 	// KindServer is any other error that the server answers.
 	KindServer Kind = "server"
-	// KindMisconfigured is a Store without a client. The error matches [ratelimit.ErrMisconfigured].
+	// KindMisconfigured is a Store without a client, or with one that does not fit the server: of a Cluster where there is
+	// none, or one that does not know that it leads to a Cluster, see [New], so that keys of one call live apart. The error
+	// matches [ratelimit.ErrMisconfigured].
 	KindMisconfigured Kind = "misconfigured"
 )
 
@@ -103,6 +120,7 @@ var kindsOfReplies = map[string]Kind{
 	"WRONGPASS":   KindForbidden,
 	"NOPERM":      KindForbidden,
 	"WRONGTYPE":   KindForeign,
+	"CROSSSLOT":   KindMisconfigured,
 }
 
 // textsOfReplies are what says it where there is no code.
@@ -115,6 +133,7 @@ var textsOfReplies = []struct {
 	{"The user executing the script can't", KindForbidden}, // Redis 7.0
 	{"ACL failure in script", KindForbidden},               // Redis 7.2 on
 	{"unauthenticated", KindForbidden},                     // to whatever is long
+	{"cluster support disabled", KindMisconfigured},        // to a client of a Cluster
 	{"max number of clients", KindConnection},              // is said to a connection that is then closed
 }
 

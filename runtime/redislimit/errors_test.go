@@ -23,6 +23,7 @@ func TestKindsOfReplies(t *testing.T) {
 		const (
 			old = "ERR Error running script (call to f_104ae65debf45156ded1e8e613705534c8e62c17): @user_script:88: "
 			new = " script: 104ae65debf45156ded1e8e613705534c8e62c17, on @user_script:88."
+			of9 = " script: on @user_script:88." // of Valkey 9
 		)
 		tests := []struct {
 			reply string
@@ -35,6 +36,7 @@ func TestKindsOfReplies(t *testing.T) {
 			{"READONLY You can't write against a read only replica." + new, "readonly"},
 			{old + "-READONLY You can't write against a read only replica.", "readonly"},
 			{old + "@user_script: 88: -READONLY You can't write against a read only slave.", "readonly"},
+			{"READONLY You can't write against a read only replica." + of9, "readonly"},
 			{"NOREPLICAS Not enough good replicas to write." + new, "readonly"},
 			{old + "-NOREPLICAS Not enough good replicas to write.", "readonly"},
 			{"MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. Commands that may modify the data set are disabled" + new, "readonly"},
@@ -50,24 +52,33 @@ func TestKindsOfReplies(t *testing.T) {
 
 			{"BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.", "busy"},
 			{"BUSY Valkey is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.", "busy"},
+			{"BUSY Redict is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.", "busy"},
 
 			{"OOM command not allowed when used memory > 'maxmemory'.", "memory"},
 			{"OOM command not allowed when used memory > 'maxmemory'." + new, "memory"},
 			{old + "-OOM command not allowed when used memory > 'maxmemory'.", "memory"},
+			{old + "@user_script: 88: -OOM command not allowed when used memory > 'maxmemory'.", "memory"},
+			{"OOM command not allowed when used memory > 'maxmemory'." + of9, "memory"},
 
 			{"NOAUTH Authentication required.", "forbidden"},
 			{"NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time", "forbidden"},
 			{"WRONGPASS invalid username-password pair or user is disabled.", "forbidden"},
+			{"WRONGPASS invalid username-password pair", "forbidden"},
 			{"NOPERM this user has no permissions to run the 'evalsha' command", "forbidden"},
 			{"NOPERM User limited has no permissions to run the 'evalsha' command", "forbidden"},
 			{"NOPERM No permissions to access a key", "forbidden"},
+			{"NOPERM this user has no permissions to run the 'set' command or its subcommand", "forbidden"},
+			{"NOPERM this user has no permissions to access one of the keys used as arguments", "forbidden"},
 			{"ERR The user executing the script can't run this command or subcommand" + new, "forbidden"},
 			{"ERR The user executing the script can't access at least one of the keys mentioned in the command arguments" + new, "forbidden"},
 			{old + "The user executing the script can't run this command or subcommand", "forbidden"},
+			{old + "@user_script: 88: The user executing the script can't access at least one of the keys mentioned in the command arguments", "forbidden"},
 			{"ERR ACL failure in script: User limited has no permissions to run the 'time' command" + new, "forbidden"},
+			{"ERR ACL failure in script: No permissions to access a key" + of9, "forbidden"},
 
 			{"WRONGTYPE Operation against a key holding the wrong kind of value", "foreign"},
 			{"WRONGTYPE Operation against a key holding the wrong kind of value" + new, "foreign"},
+			{"WRONGTYPE Operation against a key holding the wrong kind of value" + of9, "foreign"},
 			{old + "WRONGTYPE Operation against a key holding the wrong kind of value", "foreign"},
 			{"ERR ratelimit: unreadable state", "foreign"},
 
@@ -75,10 +86,13 @@ func TestKindsOfReplies(t *testing.T) {
 			{"ERR max number of clients reached", "connection"},
 			{"ERR max number of clients + cluster connections reached", "connection"},
 
+			{"CROSSSLOT Keys in request don't hash to the same slot", "misconfigured"},
+			{"ERR This instance has cluster support disabled", "misconfigured"},
+
 			{"ERR unknown command 'evalsha'", "server"},
+			{old + "@user_script: 88: Unknown Redis command called from Lua script", "server"},
 			{"NOSCRIPT No matching script. Please use EVAL.", "server"}, // to the script itself
 			{"BUSYGROUP Consumer Group name already exists", "server"},
-			{"CROSSSLOT Keys in request don't hash to the same slot", "server"},
 			{"ERR proxy: -OOM command not allowed", "memory"},
 			{"ERR proxy: READONLY node", "readonly"},
 			{"", "server"},

@@ -17,7 +17,7 @@ func NewPatient(client redis.UniversalClient, opts ...Option) *Store {
 // NewWithPrelude returns a patient Store whose scripts begin with a text of the test's.
 func NewWithPrelude(client redis.UniversalClient, prelude string, opts ...Option) *Store {
 	s := NewPatient(client, opts...)
-	s.scripts = &scripts{
+	s.scripts = scripts{
 		take:   newScript(prelude + lua.Take),
 		peek:   newScript(prelude + lua.Peek),
 		refund: newScript(prelude + lua.Refund),
@@ -37,7 +37,8 @@ type Client = processor
 // NewOn returns a Store on a client of the test's. Where there are several servers, route returns the one of a key.
 func NewOn(client Client, route func(ctx context.Context, key string) (string, error), opts ...Option) *Store {
 	s := New(nil, opts...)
-	s.sender.client, s.sender.route = client, route
+	s.sender.lead(client)
+	s.sender.route = route
 	return s
 }
 

@@ -3,7 +3,10 @@ package redislimit_test
 import (
 	"context"
 	"fmt"
+	"net"
+	"os"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -45,24 +48,61 @@ type clustered struct {
 	admitted map[string][]time.Time
 }
 
+// network is how a client reaches hosts, of which one may be gone: what is sent to it is lost.
+type network struct{ lost atomic.Value }
+
+// lose loses the host of an address; "" is none.
+func (n *network) lose(addr string) { n.lost.Store(addr) }
+
+func (n *network) dial(ctx context.Context, kind, addr string) (net.Conn, error) {
+	if addr == n.lost.Load() {
+		<-ctx.Done()
+		return nil, &net.OpError{Op: "dial", Net: kind, Err: os.ErrDeadlineExceeded}
+	}
+	var d net.Dialer
+	return d.DialContext(ctx, kind, addr)
+}
+
 // S02, S04, S05: under load a Cluster forgets scripts, moves slots, and loses a master, whose replica takes over. Only
 // calls for keys of that master fail, and only until then. No bucket admits more than its limit, and what the replica had
 // not heard of; not even when the old master comes back.
 func TestClusterUnderLoad(t *testing.T) {
+	patient := func(o *redis.ClusterOptions) {
+		o.ReadTimeout = time.Second // for which go-redis waits for a node that it asks where keys live, be it the silent one
+	}
+	impatient := func(o *redis.ClusterOptions) { // as docs/redis.md says
+		o.DialTimeout, o.ReadTimeout, o.DialerRetries = 300*time.Millisecond, 300*time.Millisecond, 1
+	}
 	tests := []struct {
-		name string
-		lose func(*redistest.Instance)
-		back func(*redistest.Instance)
+		name    string
+		options func(*redis.ClusterOptions)
+		lose    func(*network, *redistest.Instance)
+		back    func(*network, *redistest.Instance)
+		within  time.Duration // its keys are decided again
 	}{
-		{"a master is killed", (*redistest.Instance).Kill, func(*redistest.Instance) {}},
-		{"a master is frozen, and comes back as a replica", (*redistest.Instance).Freeze, (*redistest.Instance).Thaw},
+		{
+			name: "a master is killed", options: patient, within: 20 * time.Second,
+			lose: func(_ *network, master *redistest.Instance) { master.Kill() },
+			back: func(*network, *redistest.Instance) {},
+		},
+		{
+			name: "a master is frozen, and comes back as a replica", options: patient, within: 20 * time.Second,
+			lose: func(_ *network, master *redistest.Instance) { master.Freeze() },
+			back: func(_ *network, master *redistest.Instance) { master.Thaw() },
+		},
+		{
+			name: "the host of a master vanishes, and comes back", options: impatient, within: 6 * time.Second,
+			lose: func(n *network, master *redistest.Instance) { n.lose(master.Addr()); master.Freeze() },
+			back: func(n *network, master *redistest.Instance) { master.Thaw(); n.lose("") },
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			c := &clustered{nodes: redistest.Replicated(t), admitted: map[string][]time.Time{}}
+			c, hosts := &clustered{nodes: redistest.Replicated(t), admitted: map[string][]time.Time{}}, &network{}
 			options := c.nodes.Options()
-			options.ReadTimeout = time.Second // for which go-redis waits for a node that it asks where keys live, be it the silent one
+			options.Dialer = hosts.dial
+			test.options(options)
 			c.client = clusterClient(t, options)
 			c.store = redislimit.New(c.client, redislimit.Timeout(clusterPatience), redislimit.OnOutage(nil))
 			began := time.Now()
@@ -75,10 +115,13 @@ func TestClusterUnderLoad(t *testing.T) {
 			lost := c.nodes.Masters[1]
 			keys := c.keysOf(t, lost)
 			killed := time.Now()
-			test.lose(lost)
+			test.lose(hosts, lost)
 			eventually(t, func() error { return c.decides(t, keys) })
 			returned := time.Since(killed)
-			test.back(lost)
+			if returned > test.within {
+				t.Errorf("its keys are decided again after %v: want %v at most", returned, test.within)
+			}
+			test.back(hosts, lost)
 			callers.answered(t, time.Now(), 10*clusterKeys)
 			calls := callers.end()
 

@@ -40,6 +40,7 @@ type harm struct {
 	begin func(context.Context, site) error
 	end   func(context.Context, site) error // nil if it ends by itself
 	kinds []redislimit.Kind                 // of errors meanwhile, beside KindOutage
+	since int                               // the Redis that can be so, if not each
 	// change makes the client another one than by default; nil if it is that.
 	change func(*redis.Options)
 }
@@ -98,6 +99,7 @@ var harms = []harm{
 			}
 		},
 		kinds: []redislimit.Kind{redislimit.KindTimeout, redislimit.KindConnection, redislimit.KindLoading},
+		since: 7, // before, a server that loads answers once in 2 MB
 	},
 	{
 		name:  "a replica for a while",
@@ -152,6 +154,7 @@ var harms = []harm{
 func TestServerIsAway(t *testing.T) {
 	for _, h := range harms {
 		t.Run(h.name, func(t *testing.T) {
+			redistest.Since(t, h.since, h.name)
 			intime(t, func() error { return isAway(t, h) })
 		})
 	}

@@ -139,21 +139,6 @@ func TestLateAnswerIsForgotten(t *testing.T) {
 	})
 }
 
-// S15: when the time is up nothing more is sent.
-func TestNothingIsSentWhenTheTimeIsUp(t *testing.T) {
-	inFakeTime(t, func(t *testing.T) {
-		client := &fake{do: hang}
-		err := redislimit.NewOn(client, nil).Reset(t.Context(), append(tb("a", 1), append(fw("a", 1), lb("a", 1)...)...))
-		const want = `redislimit: reset "rl:{a}:tb:1m": no answer within 100ms
-redislimit: reset "rl:{a}:fw:1m": no answer within 100ms
-redislimit: reset "rl:{a}:lb:1m": no answer within 100ms`
-		time.Sleep(time.Millisecond) // nor is anything about to be
-		if n := client.count(); n != 1 || err == nil || err.Error() != want {
-			t.Errorf("%d commands were sent, error %v: want 1, %s", n, err, want)
-		}
-	})
-}
-
 // A panic in a hook of the client is the caller's to recover, as it would be without the flight.
 func TestPanicOfAHook(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {

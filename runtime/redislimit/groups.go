@@ -14,11 +14,14 @@ import (
 )
 
 const (
-	// undoTimeout is how long it may take to give back what a call took before it was refused: enough to connect anew.
-	undoTimeout = time.Second
+	// undoTimeout is how long it may take to give back what a call took before it was refused: enough to connect anew, and
+	// for a server that was off the path of calls for a moment to be asked again.
+	undoTimeout = 2 * time.Second
 	// undoGrace is how long a call waits for that though its time is over: some round trips, as what took so long was
 	// another server.
 	undoGrace = 10 * time.Millisecond
+	// undoPause is between two attempts at it, of which those that find a server off the path of calls cost next to nothing.
+	undoPause = 50 * time.Millisecond
 	// maxScripts is how many scripts of a call run at the same time. It is enough for go-redis to notice that a server is
 	// gone, which it does after as many failures as there are connections in its pool, by default ten a core.
 	maxScripts = 64
@@ -129,7 +132,7 @@ func (s *Store) undo(ctx context.Context, groups []group) error {
 		ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), undoTimeout, noAnswerError(undoTimeout))
 		defer cancel()
 		undone <- each(back, func(g *group) error {
-			err := s.giveBack(ctx, "undo", g.charges)
+			err := s.giveBackSoon(ctx, g.charges)
 			if errors.Is(err, ratelimit.ErrLeaseLost) { // which is as good
 				return nil
 			}
@@ -147,7 +150,18 @@ func (s *Store) undo(ctx context.Context, groups []group) error {
 	case <-ctx.Done():
 		late := ended(ctx)
 		late.Err = fmt.Errorf("%w, and it goes on for up to %v", late.Err, undoTimeout)
-		return s.wrap("undo", all, late)
+		return s.wrap("refund", all, late)
+	}
+}
+
+// giveBackSoon gives back, and waits for that until a server that is off the path of calls is on it again or the context
+// ends: it was not asked, so it may be asked again.
+func (s *Store) giveBackSoon(ctx context.Context, charges []ratelimit.Charge) error {
+	for {
+		err := s.giveBack(ctx, charges)
+		if e, ok := errors.AsType[*Error](err); !ok || e.Kind != KindOutage || !pause(ctx, undoPause) {
+			return err
+		}
 	}
 }
 
@@ -195,5 +209,26 @@ func each(groups []group, do func(*group) error) error {
 		})
 	}
 	wg.Wait()
-	return errors.Join(errs...)
+	return join(errs)
+}
+
+// join makes one error of many, and of those that say the same of different keys one of all these keys.
+func join(errs []error) error {
+	var different []error
+	saying := map[string]*Error{}
+	for _, err := range errs {
+		e, ok := errors.AsType[*Error](err)
+		if !ok {
+			different = append(different, err)
+			continue
+		}
+		what := fmt.Sprintf("%s %s %v", e.Method, e.Kind, e.Err)
+		if first, ok := saying[what]; ok {
+			first.Keys = append(first.Keys, e.Keys...)
+			continue
+		}
+		saying[what] = e
+		different = append(different, e)
+	}
+	return errors.Join(different...)
 }

@@ -57,7 +57,7 @@ func (k keeps) run(t *testing.T, client *redis.Client) {
 		if got := kept(t, client, key); got != step.want {
 			t.Errorf("step %d: %s %d: kept is %q: want %q", i, step.do, step.cost, got, step.want)
 		}
-		at := client.PExpireTime(t.Context(), key).Val().Milliseconds()
+		at := expiryOf(t, client, key).Milliseconds()
 		if step.ttl == 0 && step.want != "" && at != expires {
 			t.Errorf("step %d: the key expires at %d instead of %d", i, at, expires)
 		}

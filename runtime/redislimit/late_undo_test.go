@@ -19,7 +19,7 @@ import (
 func TestUndoIsNotWaitedForForEver(t *testing.T) {
 	const ms = time.Millisecond
 	const a, b = "rl:{a}:tb:1m", "rl:{b}:tb:1m"
-	const noAnswer, late = "no answer within 100ms", "no answer within 100ms, and it goes on for up to 1s"
+	const noAnswer, late = "no answer within 100ms", "no answer within 100ms, and it goes on for up to 2s"
 	tests := []struct {
 		name     string
 		refuses  bool          // or it hangs
@@ -31,11 +31,11 @@ func TestUndoIsNotWaitedForForEver(t *testing.T) {
 		{name: "a refusal", refuses: true, undo: 50 * ms, takes: 50 * ms},
 		{
 			name: "a refusal, and the first server hangs", refuses: true, undo: 500 * ms, takes: 100 * ms,
-			errs: []string{"undo " + a + " " + late},
+			errs: []string{"refund " + a + " " + late},
 		},
 		{
 			name: "a refusal, and the first server never answers", refuses: true, undo: time.Hour, takes: 100 * ms,
-			errs: []string{"undo " + a + " " + late},
+			errs: []string{"refund " + a + " " + late},
 		},
 		{
 			name: "the second server hangs", undo: 5 * ms, takes: 105 * ms,
@@ -43,7 +43,7 @@ func TestUndoIsNotWaitedForForEver(t *testing.T) {
 		},
 		{
 			name: "both servers hang", undo: 500 * ms, takes: 110 * ms,
-			errs: []string{"take " + b + " " + noAnswer, "undo " + a + " " + late},
+			errs: []string{"take " + b + " " + noAnswer, "refund " + a + " " + late},
 		},
 		{
 			name: "a deadline", deadline: 25 * ms, undo: 5 * ms, takes: 30 * ms,
@@ -51,7 +51,7 @@ func TestUndoIsNotWaitedForForEver(t *testing.T) {
 		},
 		{
 			name: "a deadline, and both servers hang", deadline: 25 * ms, undo: 500 * ms, takes: 35 * ms,
-			errs: []string{"take " + b + " context deadline exceeded", "undo " + a + " context deadline exceeded, and it goes on for up to 1s"},
+			errs: []string{"take " + b + " context deadline exceeded", "refund " + a + " context deadline exceeded, and it goes on for up to 2s"},
 		},
 	}
 	for _, test := range tests {
@@ -145,6 +145,46 @@ func TestLateUndoKeepsNothingOfTheCallers(t *testing.T) {
 		}
 		if n := len(client.sent); n != keys+keys-1 {
 			t.Errorf("%d scripts were sent: want %d", n, keys+keys-1)
+		}
+	})
+}
+
+// A server that is taken off the path of calls after it has charged gets to know of the refund when it is back.
+func TestUndoWaitsForAServerThatIsOffThePath(t *testing.T) {
+	inFakeTime(t, func(t *testing.T) {
+		const a, b = "rl:{a}:tb:1m", "rl:{b}:tb:1m"
+		client := &fake{replies: map[string][]any{
+			a: {[]any{int64(0), int64(4), int64(1), int64(1)}},
+			b: {[]any{int64(5), int64(0), int64(5), int64(1)}},
+		}}
+		var store *redislimit.Store
+		var broken atomic.Bool
+		client.serve(func(_ context.Context, key string) error {
+			switch {
+			case key == b && !broken.Swap(true):
+				fails(t, store, "a", 5, redislimit.KindConnection)
+				fails(t, store, "a", 1, redislimit.KindOutage)
+				broken.Store(false)
+				client.mu.Lock()
+				client.replies[a] = []any{int64(0)}
+				client.mu.Unlock()
+				client.count()
+			case key == a && broken.Load():
+				return errors.New("no route")
+			}
+			return nil
+		})
+		route := func(_ context.Context, key string) (string, error) { return key, nil }
+		store = redislimit.NewOn(client, route, redislimit.Timeout(0), redislimit.OnOutage(nil)) // five failures are enough
+		results := make([]ratelimit.Result, 2)
+		err := store.Take(t.Context(), append(tb("a", 1), tb("b", 1)...), results)
+		if err != nil || results[1].Allowed {
+			t.Errorf("error %v, results %+v: want a refusal", err, results)
+		}
+		client.mu.Lock()
+		defer client.mu.Unlock()
+		if want := []string{a, a}; !slices.Equal(client.sent, want) {
+			t.Errorf("sent %q: want %q, the refund and where the limit stands then", client.sent, want)
 		}
 	})
 }

@@ -3,7 +3,6 @@ package redislimit
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -21,7 +20,7 @@ type stage struct {
 	rights   []right       // that it takes
 	store    *Store        // which leads there for this identity
 	identity []byte        // of buckets that live there
-	others   [][]byte      // identities of further buckets that should
+	others   [][]byte      // identities of further buckets that should, together
 }
 
 // check rehearses calls, and finds out why if they fail.
@@ -33,10 +32,8 @@ func (st *stage) check(ctx context.Context) error {
 	if err == nil {
 		return nil
 	}
-	if e, ok := errors.AsType[*Error](err); ok {
-		err = fault(e.Kind, st.explained(ctx, e))
-	}
-	return st.store.failed(st.server, err)
+	e := errorOf(err)
+	return st.store.failed(st.server, fault(e.Kind, st.explained(ctx, e)))
 }
 
 // explained returns the cause of an error, in words that tell what to do where the server's do not.
@@ -44,10 +41,7 @@ func (st *stage) explained(ctx context.Context, e *Error) error {
 	if e.Kind == KindForbidden {
 		return st.forbidden(ctx, e.Err)
 	}
-	if _, moved := redis.IsMovedError(e.Err); moved {
-		return fmt.Errorf("%w: the server is one of a Cluster, which needs a redis.ClusterClient", e.Err)
-	}
-	return e.Err
+	return explained(st.client, e)
 }
 
 // clean removes what a rehearsal that failed has left, for which it takes its time if the context has ended. What fails
@@ -119,6 +113,9 @@ func (st *stage) rehearse(ctx context.Context) (err error) {
 			return fault(KindForbidden, err)
 		}
 	}
+	if err := st.together(ctx); err != nil {
+		return err
+	}
 	taken := map[ratelimit.Algorithm]time.Duration{} // when it was first taken of
 	defer func() {
 		if err != nil && len(taken) > 0 {
@@ -144,14 +141,17 @@ func (st *stage) rehearse(ctx context.Context) (err error) {
 		}
 		taken[step.algorithm] = cmp.Or(taken[step.algorithm], result.At)
 	}
-	for _, identity := range st.others {
-		c := st.charge(ratelimit.TokenBucket)
-		c.Key = identity
-		if _, err := st.call(ctx, "peek", c); err != nil {
-			return err
-		}
-	}
 	return st.reset(ctx)
+}
+
+// together returns an error if the further buckets do not live together, as those of several limits of a call do.
+func (st *stage) together(ctx context.Context) error {
+	charges := make([]ratelimit.Charge, len(st.others))
+	for i, identity := range st.others {
+		charges[i] = st.charge(ratelimit.TokenBucket)
+		charges[i].Key = identity
+	}
+	return st.store.Peek(ctx, charges, make([]ratelimit.Result, len(charges)))
 }
 
 func (st *stage) call(ctx context.Context, do string, c ratelimit.Charge) (ratelimit.Result, error) {

@@ -29,7 +29,7 @@ type scripts struct {
 	take, peek, refund, renew *script
 }
 
-var standard = &scripts{
+var standard = scripts{
 	take:   newScript(lua.Take),
 	peek:   newScript(lua.Peek),
 	refund: newScript(lua.Refund),
@@ -47,6 +47,9 @@ const refusedElsewhere = "refused"
 
 // run runs a script on the charges, with further arguments after theirs, and returns its reply.
 func (s *Store) run(ctx context.Context, sc *script, charges []ratelimit.Charge, further ...any) (any, error) {
+	if err := s.sender.ready(); err != nil {
+		return nil, err
+	}
 	args := make([]any, 0, fixedArgs+len(charges)*(1+chargeArgs)+furtherArgs)
 	args = append(args, "evalsha", sc.digest, len(charges))
 	for i := range charges {

@@ -1,6 +1,7 @@
 package redislimit
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"sync"
@@ -10,12 +11,13 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// sender sends commands to where their keys live, but not to servers that do not answer.
+// sender sends commands to where their keys live, but not to servers that do not answer. The zero value sends nothing.
 type sender struct {
-	client  processor
-	timeout time.Duration // of a method of the Store; 0 or less is none
-	outages outages
-	reload  func() // learns anew where keys live; nil if the client does by itself
+	client   processor
+	timeout  time.Duration // of a method of the Store; 0 or less is none
+	outages  outages
+	unusable error  // why there is no client, if it is not that none was given
+	reload   func() // learns anew where keys live; nil if the client does by itself
 
 	// route returns the server that has a key, so that each is watched by itself; nil if there is one. It may have to ask
 	// for it until it has once succeeded.
@@ -30,25 +32,48 @@ type processor interface {
 	Process(ctx context.Context, cmd redis.Cmder) error
 }
 
-func newSender(client redis.UniversalClient) *sender {
-	s := &sender{timeout: defaultTimeout}
-	s.outages.report = logOutage
-	server := "redis"
+// cluster and ring are what clients of several servers can do, be they wrapped or not.
+type (
+	cluster interface {
+		processor
+		MasterForKey(ctx context.Context, key string) (*redis.Client, error)
+		ForEachMaster(ctx context.Context, do func(context.Context, *redis.Client) error) error
+		ReloadState(ctx context.Context)
+	}
+	ring interface {
+		processor
+		GetShardClientForKey(key string) (*redis.Client, error)
+		GetShardClients() []*redis.Client
+	}
+)
+
+var (
+	_ cluster = (*redis.ClusterClient)(nil)
+	_ ring    = (*redis.Ring)(nil)
+)
+
+// lead has the sender send by a client.
+func (s *sender) lead(client processor) {
+	s.client = client
 	switch client := client.(type) {
-	case *redis.Client:
-		server = client.Options().Addr
-	case *redis.ClusterClient:
-		server = strings.Join(client.Options().Addrs, ",")
+	case cluster:
 		s.reload = func() { client.ReloadState(context.Background()) } // in the background
 		s.route = func(ctx context.Context, key string) (string, error) { return addr(client.MasterForKey(ctx, key)) }
-	case *redis.Ring:
+	case ring:
 		s.route = func(_ context.Context, key string) (string, error) { return addr(client.GetShardClientForKey(key)) }
 	}
-	if client != nil {
-		s.client = client
+	s.only = newBreaker(serverOf(client), s)
+}
+
+// serverOf returns what a client leads to, for errors and reports.
+func serverOf(client processor) string {
+	switch client := client.(type) {
+	case interface{ Options() *redis.Options }:
+		return client.Options().Addr
+	case interface{ Options() *redis.ClusterOptions }:
+		return strings.Join(client.Options().Addrs, ",")
 	}
-	s.only = newBreaker(server, s)
-	return s
+	return "redis"
 }
 
 func addr(client *redis.Client, err error) (string, error) {
@@ -69,11 +94,16 @@ func (s *sender) budget(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithTimeoutCause(ctx, s.timeout, noAnswerError(s.timeout))
 }
 
-// send does something at the server that has the key.
-func (s *sender) send(ctx context.Context, key string, do func(context.Context) (any, error)) (any, error) {
+// ready returns an error if there is nothing to send by.
+func (s *sender) ready() error {
 	if s.client == nil {
-		return nil, errNoClient
+		return cmp.Or(s.unusable, errNoClient)
 	}
+	return nil
+}
+
+// send does something at the server that has the key. The sender must be ready.
+func (s *sender) send(ctx context.Context, key string, do func(context.Context) (any, error)) (any, error) {
 	b, err := s.breakerOf(ctx, key)
 	if err != nil {
 		return nil, err

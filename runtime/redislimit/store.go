@@ -11,6 +11,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -40,15 +42,16 @@ import (
 // In a Cluster or Ring, buckets of different Keys live on different servers, unless the [Prefix] has a hash tag. A call
 // for several Keys is then one script a Key, one after the other. Take still charges all or none: when a Key refuses or
 // errs, what those before it were charged is refunded before Take returns, and the results tell where the limits stand
-// then. In between, other callers find less than there is. The refund is tried for a second, even if the context has ended.
-// That Take does not wait for one that takes longer than the call may, or that it fails, is an error too. Three things are
-// not as before after such a refund: a Holder that took again what it held holds nothing, a [ratelimit.SlidingLog] that
-// others took of in between has given back its oldest units, and a bucket of a changed limit is as after any call by the
-// new one. Peek, Refund and Renew ask for all Keys at the same time, and like Reset go on when one fails.
+// then. In between, other callers find less than there is. The refund is tried for two seconds, even if the context has
+// ended or the server is off the path of calls, and is sent once at most. That Take does not wait for one that takes longer
+// than the call may, or that it fails, is an error too. Three things are not as before after such a refund: a Holder that
+// took again what it held holds nothing, a [ratelimit.SlidingLog] that others took of in between has given back its oldest
+// units, and a bucket of a changed limit is as after any call by the new one. Peek, Refund and Renew ask for all Keys at the
+// same time, and like Reset go on when one fails.
 type Store struct {
-	sender  *sender
+	sender  sender
 	prefix  string
-	scripts *scripts
+	scripts scripts
 	now     func() time.Time // what the scripts go by; nil is the server's clock
 	local   *memlimit.Store
 }
@@ -84,10 +87,20 @@ func Timeout(d time.Duration) Option {
 }
 
 // New returns a Store that keeps its buckets where client leads to: one server, Sentinel, Cluster or Ring. It sends
-// nothing yet.
+// nothing yet. A Cluster or Ring is known by its client's methods, so that this may be wrapped, as in
+// struct{ *redis.ClusterClient }, but not behind an interface, nor be an AutoPipeliner. Without a client, or with an option
+// that is nil, calls return errors of [KindMisconfigured], as those of the zero Store do.
 func New(client redis.UniversalClient, opts ...Option) *Store {
-	s := &Store{sender: newSender(client), prefix: defaultPrefix, scripts: standard, local: newLocal()}
-	for _, opt := range opts {
+	s := &Store{prefix: defaultPrefix, scripts: standard, local: newLocal()}
+	s.sender.timeout, s.sender.outages.report = defaultTimeout, logOutage
+	if v := reflect.ValueOf(client); client != nil && (v.Kind() != reflect.Pointer || !v.IsNil()) {
+		s.sender.lead(client)
+	}
+	for i, opt := range opts {
+		if opt == nil {
+			s.sender.client, s.sender.unusable = nil, fmt.Errorf("%w: option %d is nil", ratelimit.ErrMisconfigured, i+1)
+			continue
+		}
 		opt.apply(s)
 	}
 	return s
@@ -142,17 +155,17 @@ func (s *Store) Refund(ctx context.Context, charges []ratelimit.Charge) error {
 	ctx, cancel := s.sender.budget(ctx)
 	defer cancel()
 	if groups := s.split(charges); groups != nil {
-		return each(groups, func(g *group) error { return s.giveBack(ctx, "refund", g.charges) })
+		return each(groups, func(g *group) error { return s.giveBack(ctx, g.charges) })
 	}
-	return s.giveBack(ctx, "refund", charges)
+	return s.giveBack(ctx, charges)
 }
 
-func (s *Store) giveBack(ctx context.Context, method string, charges []ratelimit.Charge) error {
+func (s *Store) giveBack(ctx context.Context, charges []ratelimit.Charge) error {
 	reply, err := s.run(ctx, s.scripts.refund, charges)
 	if err == nil {
 		err = readLost(reply, charges)
 	}
-	return s.wrap(method, charges, err)
+	return s.wrap("refund", charges, err)
 }
 
 // Renew implements [ratelimit.Renewer]. It returns the context's error if that has ended before, the error of
@@ -178,23 +191,39 @@ func (s *Store) renew(ctx context.Context, charges []ratelimit.Charge, held []bo
 }
 
 // Reset implements [ratelimit.Store]. It returns the context's error if that has ended before, the error of
-// [ratelimit.CheckCharges], or errors, each an [*Error]. Bucket by bucket is made as new, in any topology; it goes on when
-// one fails.
+// [ratelimit.CheckCharges], or errors, each an [*Error]. It goes on when one fails. A hundred buckets are one command. In a
+// Cluster or Ring those of each Key are one: to reset many thousands at once takes longer than the default [Timeout].
 func (s *Store) Reset(ctx context.Context, charges []ratelimit.Charge) error {
 	if err := cmp.Or(ctx.Err(), ratelimit.CheckCharges(charges)); err != nil {
 		return err
 	}
 	ctx, cancel := s.sender.budget(ctx)
 	defer cancel()
-	var errs []error
-	for i := range charges {
-		key := s.key(&charges[i])
-		_, err := s.sender.send(ctx, key, func(ctx context.Context) (any, error) {
-			return nil, s.sender.client.Process(ctx, redis.NewIntCmd(ctx, "del", key))
-		})
-		errs = append(errs, s.wrap("reset", charges[i:i+1], err))
+	groups := s.split(charges)
+	if groups == nil {
+		for part := range slices.Chunk(charges, maxRemoved) {
+			groups = append(groups, group{charges: part})
+		}
 	}
-	return errors.Join(errs...)
+	return each(groups, func(g *group) error { return s.remove(ctx, g.charges) })
+}
+
+// maxRemoved is how many buckets a command removes: few enough that it does not hold up those of others.
+const maxRemoved = 100
+
+func (s *Store) remove(ctx context.Context, charges []ratelimit.Charge) error {
+	args := make([]any, 0, 1+len(charges))
+	args = append(args, "del")
+	for i := range charges {
+		args = append(args, s.key(&charges[i]))
+	}
+	err := s.sender.ready()
+	if err == nil {
+		_, err = s.sender.send(ctx, s.key(&charges[0]), func(ctx context.Context) (any, error) {
+			return nil, s.sender.client.Process(ctx, redis.NewIntCmd(ctx, args...))
+		})
+	}
+	return s.wrap("reset", charges, err)
 }
 
 var errNoClient = fmt.Errorf("%w: no client", ratelimit.ErrMisconfigured)

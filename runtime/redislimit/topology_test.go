@@ -84,6 +84,7 @@ func TestConformanceByUserWithTheLeastRights(t *testing.T) {
 	if testing.Short() { // as under the race detector, to which it is what TestConformanceOnRedis and TestCluster are
 		return
 	}
+	redistest.Since(t, 7, "selectors, for the rights of the clock")
 	server := redistest.Server(t)
 	all, user := redis.NewClient(server), redis.NewClient(redistest.User(t, server, "limiter",
 		append(leastRights(t), "(~readings +incr)", "(~rl:* +pexpiretime +pexpireat)")...))

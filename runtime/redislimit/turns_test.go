@@ -71,8 +71,5 @@ func TestLargestDebt(t *testing.T) {
 	if r := take(t, store, []ratelimit.Charge{c}); !r.Allowed || r.Delay < limit.Period-time.Minute {
 		t.Errorf("what has come back is not to be had: %+v", r)
 	}
-	if encoding, err := client.ObjectEncoding(t.Context(), keyOf(c)).Result(); encoding != "embstr" || err != nil {
-		text := client.Get(t.Context(), keyOf(c)).Val()
-		t.Errorf("%q is kept as %s, error %v: want embstr", text, encoding, err)
-	}
+	isOnePiece(t, client, keyOf(c))
 }

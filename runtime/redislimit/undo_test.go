@@ -108,13 +108,13 @@ func undoFails(t *testing.T, s shards) {
 	fail := func() error { return errors.New("no route") }
 	s.client.AddHook(onScripts(fail, 3))
 	err := s.store.Take(t.Context(), charges, results)
-	if want := `redislimit: undo "rl:{a}:tb:1m": no route`; err == nil || err.Error() != want {
+	if want := `redislimit: refund "rl:{a}:tb:1m": no route`; err == nil || err.Error() != want {
 		t.Errorf("refused: error %v: want %s", err, want)
 	}
 
 	s.client.AddHook(onScripts(fail, 2, 3))
 	err = s.store.Take(t.Context(), charges, results)
-	want := `redislimit: take "rl:{b}:tb:1m": no route` + "\n" + `redislimit: undo "rl:{a}:tb:1m": no route`
+	want := `redislimit: take "rl:{b}:tb:1m": no route` + "\n" + `redislimit: refund "rl:{a}:tb:1m": no route`
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v: want %s", err, want)
 	}
