@@ -18,9 +18,10 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/runtime/redislimit"
 )
 
-// outage is for how long a server is away in these tests: for several probes. RATELIMIT_OUTAGE=1m makes it a minute.
+// outage is for how long a server is away in these tests: for several probes, and until it is told, which waits for its
+// cause. RATELIMIT_OUTAGE=1m makes it a minute.
 var outage = func() time.Duration {
-	d, err := time.ParseDuration(cmp.Or(os.Getenv("RATELIMIT_OUTAGE"), "1200ms"))
+	d, err := time.ParseDuration(cmp.Or(os.Getenv("RATELIMIT_OUTAGE"), "1500ms"))
 	if err != nil {
 		panic(err)
 	}
