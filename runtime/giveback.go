@@ -23,8 +23,8 @@ const (
 	maxDisowning = 16
 )
 
-// giveBack gives back what a call was charged, even when ctx has ended. The call waits for it no longer than it may last
-// itself: if a store that does not answer has more time than that, it has it in the background. Kept says whether the call
+// giveBack gives back what a call was charged, even when ctx has ended. The call waits for it no longer than its deadline
+// allows: if a store that does not answer has more time than that, it has it in the background. Kept says whether the call
 // is to have all its slots still; those that it has lost were told when it did.
 func (g *Guard) giveBack(ctx context.Context, local bool, back []Charge, kept bool) {
 	if len(back) == 0 {

@@ -34,9 +34,9 @@ func (f optionFunc) apply(l *Limiter) error { return f(l) }
 // not decide, where [FailLocal] or [FailOpen] did, or of a limit that only looks on; slots or units that could not be given
 // back; and a lease that was lost. The method is that of the [Guard], and empty for [Limiter.Allow].
 //
-// Each lease that is lost is told. Of the other errors, a method tells one a minute at most, and none while the store is
-// Away, see [Store], which the store tells by itself. Report may be called by several goroutines at once and must not
-// block. The default writes to [slog.Default].
+// Each lease that is lost is told. Of the other errors, a method tells one a minute at most, and none while the store, or a
+// server of it, is Away, see [Store], which the store tells by itself, nor in the minute after that. Report may be called by
+// several goroutines at once and must not block. The default writes to [slog.Default].
 func OnError(report func(method string, err error)) Option {
 	return optionFunc(func(l *Limiter) error {
 		if report == nil {

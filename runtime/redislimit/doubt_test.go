@@ -2,6 +2,7 @@ package redislimit_test
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -220,5 +221,91 @@ func TestRareFailuresInARow(t *testing.T) {
 			fails(t, store, "a", 1, redislimit.KindTimeout)
 		}
 		fails(t, store, "a", 1, redislimit.KindOutage)
+	})
+}
+
+// A server that takes no writes answers what a call that another server refuses asks of it, and that writes nothing.
+func TestLookForARefusedCallBringsNoServerBack(t *testing.T) {
+	inFakeTime(t, func(t *testing.T) {
+		const spent = "rl:{spent}:tb:1m"
+		refusal := []any{int64(1000), int64(0), int64(1), int64(1)}
+		client := &fake{replies: map[string][]any{spent: {refusal}}}
+		var told []bool
+		route := func(_ context.Context, key string) (string, error) { return "node of " + key, nil }
+		store := redislimit.NewOn(client, route, redislimit.OnOutage(func(o redislimit.Outage) { told = append(told, o.Down) }))
+		full := failing("OOM command not allowed when used memory > 'maxmemory'.")
+		client.serve(full)
+		fails(t, store, "full", 5, redislimit.KindMemory)
+		fails(t, store, "full", 1, redislimit.KindOutage)
+		time.Sleep(time.Second)
+
+		client.serve(nil)
+		results := make([]ratelimit.Result, 2)
+		if err := store.Take(t.Context(), slices.Concat(tb("spent", 1), tb("full", 1)), results); err != nil || results[0].Allowed {
+			t.Fatal(results, err)
+		}
+		client.serve(full)
+		fails(t, store, "full", 1, redislimit.KindMemory)
+		fails(t, store, "full", 1, redislimit.KindOutage)
+		synctest.Wait()
+		if !slices.Equal(told, []bool{true}) {
+			t.Errorf("told %v of the server: want once that it is down", told)
+		}
+	})
+}
+
+// A hook of the client may end the goroutine of the one call that finds out whether the server is back.
+func TestProbeThatEndsItsGoroutine(t *testing.T) {
+	inFakeTime(t, func(t *testing.T) {
+		client := &fake{do: hang}
+		store := redislimit.NewOn(client, nil)
+		fails(t, store, "a", 5, redislimit.KindTimeout)
+		time.Sleep(time.Second)
+		client.serve(func(context.Context, string) error { runtime.Goexit(); return nil })
+		fails(t, store, "a", 1, redislimit.KindReply)
+		client.serve(nil)
+		fails(t, store, "a", 1, "")
+	})
+}
+
+// dateless is a context that has a deadline and does not end with it.
+type dateless struct{ context.Context }
+
+func (dateless) Done() <-chan struct{} { return nil }
+func (dateless) Err() error            { return nil }
+
+func TestContextThatDoesNotEnd(t *testing.T) {
+	inFakeTime(t, func(t *testing.T) {
+		store := redislimit.NewOn(&fake{do: hang}, nil, redislimit.Timeout(0))
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+		defer cancel()
+		if took, err := takeOne(dateless{ctx}, store, "a"); took > 4*time.Second || kindOf(err) != redislimit.KindTimeout {
+			t.Errorf("took %v, error %v: want the client's timeout", took, err)
+		}
+	})
+}
+
+// By Timeout(0) only the caller's context bounds a call, whatever the client does with it.
+func TestWithoutTimeoutNothingOutlivesItsContext(t *testing.T) {
+	inFakeTime(t, func(t *testing.T) {
+		var underWay atomic.Int64
+		client := &fake{do: func(ctx context.Context, _ string) error {
+			underWay.Add(1)
+			defer underWay.Add(-1)
+			<-ctx.Done()
+			return ctx.Err()
+		}}
+		store := redislimit.NewOn(client, nil, redislimit.Timeout(0))
+		for range 10 {
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			_, _ = takeOne(ctx, store, "a")
+			cancel()
+		}
+		time.Sleep(time.Millisecond)
+		if n := underWay.Load(); n != 0 {
+			t.Errorf("%d calls go on after their contexts have ended", n)
+		}
+		client.serve(nil)
+		fails(t, store, "a", 1, "")
 	})
 }

@@ -77,9 +77,8 @@ func (f *flight) run(ctx context.Context, do func(context.Context) (any, error))
 	ctx, land := f.depart(ctx)
 	defer land()
 	defer func() {
-		if f.panicked = recover(); f.panicked != nil {
-			f.judge(errNeither)
-		}
+		f.panicked = recover()
+		f.judge(errNeither) // if nothing has come of it, as when a hook has ended the goroutine
 	}()
 	switch reply, err := do(ctx); {
 	case err == nil:
@@ -107,11 +106,8 @@ func (f *flight) run(ctx context.Context, do func(context.Context) (any, error))
 // depart returns the context that the flight goes by. What it has begun ends when the flight lands.
 func (f *flight) depart(ctx context.Context) (_ context.Context, land func()) {
 	b := f.breaker
-	switch {
-	case f.budget <= 0 && b.beyondDoubt():
+	if f.budget <= 0 {
 		return ctx, func() {}
-	case f.budget <= 0:
-		return context.WithoutCancel(ctx), func() {}
 	}
 	lapse := time.AfterFunc(f.budget, f.lapse)
 	if b.beyondDoubt() {
@@ -169,7 +165,10 @@ func ended(ctx context.Context) *Error {
 // over reports whether a context has ended. What goes by its deadline may be a moment ahead of it.
 func over(ctx context.Context) bool {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= 0 {
-		<-ctx.Done()
+		select {
+		case <-ctx.Done():
+		case <-time.After(leeway): // a context of somebody's that has a deadline and does not end with it
+		}
 	}
 	return ctx.Err() != nil
 }

@@ -63,7 +63,7 @@ func (s *Store) run(ctx context.Context, sc *script, charges []ratelimit.Charge,
 	}
 	args = s.withTime(append(args, further...), len(further))
 
-	n, writes := len(charges), sc == s.scripts.take && slices.ContainsFunc(charges, costs)
+	n, writes := len(charges), sc == s.scripts.take && len(further) == 0 && slices.ContainsFunc(charges, costs)
 	return s.sender.send(ctx, s.key(&charges[0]), func(ctx context.Context) (any, error) {
 		reply, err := s.sender.eval(ctx, sc, args)
 		if err == nil && writes && admits(reply, n) {

@@ -32,8 +32,8 @@ import (
 // No method takes longer than its context and [Timeout], whatever the timeouts of the client are. What it has asked of the
 // server ends in the background, by those: by go-redis's defaults a connection is given up 5 s after a server has fallen
 // silent, and until then nobody else has it. With ContextTimeoutEnabled in the client's options it ends with the call. While
-// the server is silent it ends with [Timeout] instead, though the caller has less time, and for one call at a time a second
-// later, to find out what is wrong. A server that goes on failing is taken off the path of calls until it is back, see
+// the server has answered nobody for as long as [Timeout] it ends with that instead, though the caller has less time, and for
+// one call at a time a second later, to find out what is wrong. A server that goes on failing is taken off the path of calls until it is back, see
 // [OnOutage]. What Redis could not do is an [*Error].
 //
 // A call is charged at most once: the retries of go-redis, which would charge again, do not apply. When its reply is lost or
@@ -72,6 +72,7 @@ func (f optionFunc) apply(s *Store) { f(s) }
 const (
 	defaultPrefix  = "rl:"
 	defaultTimeout = 100 * time.Millisecond
+	maxTimeout     = 24 * time.Hour // sums of it stay exact
 )
 
 // Prefix is what all keys of the Store begin with, so that several services can share a server. The default is
@@ -84,7 +85,7 @@ func Prefix(prefix string) Option {
 // Timeout is how long each method of the Store may take in all, whatever the client's own timeouts are. The default is
 // 100 ms. With 0 or less, only the caller's context bounds it.
 func Timeout(d time.Duration) Option {
-	return optionFunc(func(s *Store) { s.sender.timeout = d })
+	return optionFunc(func(s *Store) { s.sender.timeout = min(d, maxTimeout) })
 }
 
 // New returns a Store that keeps its buckets where client leads to: one server, Sentinel, Cluster or Ring. It sends
