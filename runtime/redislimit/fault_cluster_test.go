@@ -67,6 +67,9 @@ func (n *network) dial(ctx context.Context, kind, addr string) (net.Conn, error)
 // calls for keys of that master fail, and only until then. No bucket admits more than its limit, and what the replica had
 // not heard of; not even when the old master comes back.
 func TestClusterUnderLoad(t *testing.T) {
+	if testing.Short() { // as under the race detector, to which the other faults are enough
+		return
+	}
 	patient := func(o *redis.ClusterOptions) {
 		o.ReadTimeout = time.Second // for which go-redis waits for a node that it asks where keys live, be it the silent one
 	}

@@ -147,6 +147,9 @@ var harms = []harm{
 // after a few failures, and decides again soon after it is back. Each call is charged once at most. One line tells that it
 // is gone, and one that it is back.
 func TestServerIsAway(t *testing.T) {
+	if testing.Short() { // as under the race detector, to which the other faults are enough
+		return
+	}
 	for _, h := range harms {
 		t.Run(h.name, func(t *testing.T) {
 			redistest.Since(t, h.since, h.name)
