@@ -20,21 +20,40 @@ import (
 )
 
 func main() {
-	// Whatever ends this program, be it that nobody reads its output any more, it ends what it has started.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	// Whatever ends this program, it ends what it has started. SIGPIPE does not: it may come from any connection that the
+	// other side has closed, as those to a Redis server that was killed. See heard for the output.
+	signal.Ignore(syscall.SIGPIPE)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	var err error
 	if len(os.Args) > 1 && os.Args[1] == serviceCommand {
 		ctx, cancel := untilClosed(ctx, os.Stdin)
 		err = serve(ctx, os.Stdout, os.Args[2:])
 		cancel()
 	} else {
-		err = run(ctx, os.Stdout, plan{nodeTimeout: 2 * time.Second, before: 5 * time.Second, after: 5 * time.Second})
+		ctx, end := context.WithCancelCause(ctx)
+		err = run(ctx, heard{os.Stdout, end}, plan{nodeTimeout: 2 * time.Second, before: 5 * time.Second, after: 5 * time.Second})
+		end(nil)
 	}
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "distributed:", err)
 		os.Exit(1)
 	}
+}
+
+// heard is a writer that ends a context when nobody reads what it writes any more.
+type heard struct {
+	io.Writer
+	end context.CancelCauseFunc
+}
+
+// Write implements [io.Writer].
+func (h heard) Write(p []byte) (int, error) {
+	n, err := h.Writer.Write(p)
+	if err != nil {
+		h.end(err)
+	}
+	return n, err
 }
 
 // plan says what happens when.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -30,8 +32,10 @@ var short = plan{nodeTimeout: time.Second, before: time.Second, after: time.Seco
 func TestLimitsHoldWhileAPrimaryIsKilled(t *testing.T) {
 	redistest.Server(t) // skips the test where there is none
 	t.Setenv("TMPDIR", t.TempDir())
-	var out strings.Builder
-	err := run(t.Context(), &out, short)
+	// A write to a server that was killed may raise SIGPIPE in any process.
+	out := &watched{text: "Each user now calls"}
+	out.seen = sync.OnceFunc(func() { signalServices(t, out.String(), syscall.SIGPIPE) })
+	err := run(t.Context(), out, short)
 	t.Logf("\n%s", out.String())
 	if err != nil {
 		t.Error(err)
@@ -65,6 +69,24 @@ func TestInterruptedRunLeavesNothing(t *testing.T) {
 	leavesNothing(t, out.String())
 }
 
+func TestUnreadOutputEndsTheRun(t *testing.T) {
+	redistest.Server(t) // skips the test where there is none
+	t.Setenv("TMPDIR", t.TempDir())
+	in, out := io.Pipe()
+	go func() {
+		lines := bufio.NewScanner(in)
+		for lines.Scan() && !strings.Contains(lines.Text(), "process C") {
+		}
+		_ = in.Close()
+	}()
+	ctx, end := context.WithCancelCause(t.Context())
+	var told strings.Builder
+	if err := run(ctx, heard{io.MultiWriter(&told, out), end}, short); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("run returns %v, want %v", err, io.ErrClosedPipe)
+	}
+	leavesNothing(t, told.String())
+}
+
 func TestPanicOfAGoroutineEndsTheRun(t *testing.T) {
 	ctx, end := context.WithCancelCause(t.Context())
 	c := &crew{end: end}
@@ -84,24 +106,44 @@ func TestMissingRedisSaysHowToInstallIt(t *testing.T) {
 	}
 }
 
-// leavesNothing checks that the processes that the output names have ended, and that no file is left.
-func leavesNothing(t *testing.T, out string) {
+// signalServices sends a signal to the processes of the service that the output names.
+func signalServices(t *testing.T, out string, s os.Signal) {
 	t.Helper()
-	pids := regexp.MustCompile(`  pid (\d+)  `).FindAllStringSubmatch(out, -1)
-	if want := primaries + processes; len(pids) != want {
-		t.Errorf("the output names %d processes, want %d", len(pids), want)
+	for _, p := range processesIn(t, out, `  [ABC]  pid (\d+)  `) {
+		if err := p.Signal(s); err != nil {
+			t.Error(err)
+		}
 	}
-	for _, match := range pids {
+}
+
+// processesIn returns the processes that the output names in lines of a pattern.
+func processesIn(t *testing.T, out, pattern string) []*os.Process {
+	t.Helper()
+	var named []*os.Process
+	for _, match := range regexp.MustCompile(pattern).FindAllStringSubmatch(out, -1) {
 		pid, err := strconv.Atoi(match[1])
 		if err != nil {
 			t.Fatal(err)
 		}
 		p, err := os.FindProcess(pid)
-		if err == nil {
-			err = p.Signal(syscall.Signal(0))
+		if err != nil {
+			t.Fatal(err)
 		}
-		if err == nil {
-			t.Errorf("process %d lives on", pid)
+		named = append(named, p)
+	}
+	return named
+}
+
+// leavesNothing checks that the processes that the output names have ended, and that no file is left.
+func leavesNothing(t *testing.T, out string) {
+	t.Helper()
+	named := processesIn(t, out, `  pid (\d+)  `)
+	if want := primaries + processes; len(named) != want {
+		t.Errorf("the output names %d processes, want %d", len(named), want)
+	}
+	for _, p := range named {
+		if p.Signal(syscall.Signal(0)) == nil {
+			t.Errorf("process %d lives on", p.Pid)
 		}
 	}
 	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "distributed-*")); len(left) > 0 {
