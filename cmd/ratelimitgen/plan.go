@@ -202,7 +202,7 @@ func (p *plan) reportShared(f *parse.File, path, other string) {
 	p.report(f.Package, parse.Diagnostic{
 		Pos: f.Package.Fset.PositionFor(f.Syntax.Name.Pos(), false),
 		Message: fmt.Sprintf("%s is to hold the decorators of this file and those of %s: want another name for one of the two, or another -into",
-			parse.PathFrom(f.Path, path), parse.PathFrom(f.Path, other)),
+			path, other),
 	})
 }
 
@@ -234,7 +234,7 @@ func (p *plan) add(path string, f *parse.File) error {
 	if isDir(path) {
 		p.report(f.Package, parse.Diagnostic{
 			Pos:     f.Package.Fset.PositionFor(f.Syntax.Name.Pos(), false),
-			Message: parse.PathFrom(f.Path, path) + " is a directory, and is to hold the decorators of this file: want another name for one of the two",
+			Message: path + " is a directory, and is to hold the decorators of this file: want another name for one of the two",
 		})
 		return nil
 	}
