@@ -53,6 +53,17 @@ b/b.go:8:6: key: {tenant(ctx)}: base.tenant is not exported, but the decorator o
 app.go:11:31: fallback=private: is private to example.com/app/base: want a function or another method
 app.go:9:6: fallback=cached: base.cached is not exported, but the decorator of app.App needs it: want what can be written there, or Get with a line of its own there (at base/base.go:6:31)
 base/base.go:10:31: fallback=local: no function of base and no method of Base: want the name of one`,
+	"unknown_types": `
+users.go:10:27: key: {tenant(ctx)}: unknown type: want one that compiles
+users.go:12:27: key: {conf.Name}: unknown type: want one that compiles
+users.go:12:39: key: {numbers[0]}: unknown type: want one that compiles
+users.go:14:27: key: {made.Name}: unknown type: want one that compiles
+users.go:16:28: cost: {request.Size}: unknown type: want one that compiles
+users.go:16:48: skip: {request.Size > 3}: unknown type: want one that compiles
+users.go:18:28: skip: {request.Is()}: unknown type: want request.go:9:24 to compile: undefined: Missing
+users.go:20:27: key: {sdk.Name}: undefined: sdk: want a parameter, or a name of the file or the package
+users.go:6:31: fallback=cached: unknown type: want one that compiles
+users.go:8:31: fallback=gone: unknown type: want one that compiles`,
 	"fallback_of_the_tests": `
 users.go:6:31: fallback=fake: is a function of the tests: want it in a file that is no test
 users.go:6:31: fallback=fake: no function of app and no method of Users: want the name of one`,

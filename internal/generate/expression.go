@@ -77,8 +77,12 @@ func (b *builder) expression(m *method, l *parse.Limit, attr string, source *ann
 		return nil
 	}
 	err := types.CheckExpr(fset, pkg, node.Pos(), node, e.info)
+	unknown := c.unknown(e)
 	var mistake types.Error
 	switch {
+	case unknown != "":
+		c.refuse(node.Pos(), unknown)
+		return nil
 	case errors.As(err, &mistake):
 		message := strings.ReplaceAll(mistake.Msg, "\n\t", " ")
 		c.refuse(mistake.Pos, message+c.wantName(message, pkg, scope))
@@ -90,6 +94,17 @@ func (b *builder) expression(m *method, l *parse.Limit, attr string, source *ann
 	e.text = types.ExprString(node)
 	e.normalize()
 	return c.checkValue(e)
+}
+
+// unknown says why nobody knows the type of something that the expression mentions, or returns "": what else the type checker
+// says may only follow from that.
+func (c *expressionCheck) unknown(e *expression) (words string) {
+	for _, name := range identsOf(e.node) {
+		if obj := e.info.Uses[name]; obj != nil && words == "" {
+			words = c.whyUnknown(obj)
+		}
+	}
+	return words
 }
 
 // normalize gives each parameter and result one name in the expression, so that equal parts of it have equal texts.
@@ -176,6 +191,10 @@ func (c *expressionCheck) checkNames(node ast.Expr, scope *types.Scope) bool {
 	ast.Inspect(node, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.SelectorExpr:
+			if isC(n.X, scope) {
+				c.refuse(n.Pos(), "only files that cgo reads know C, and none is generated: want a constant or a function of the package")
+				ok = false
+			}
 			ok = c.checkNames(n.X, scope) && ok
 			return false
 		case *ast.Ident:
@@ -194,6 +213,17 @@ func (c *expressionCheck) checkNames(node ast.Expr, scope *types.Scope) bool {
 		return true
 	})
 	return ok
+}
+
+// isC reports whether an expression is the package C of cgo.
+func isC(x ast.Expr, scope *types.Scope) bool {
+	name, ok := x.(*ast.Ident)
+	if !ok {
+		return false
+	}
+	_, obj := scope.LookupParent(name.Name, token.NoPos)
+	imported, ok := obj.(*types.PkgName)
+	return ok && imported.Imported().Path() == "C"
 }
 
 // hiddenResult returns why a name is not that of the result which whoever writes it in a refund means, or "": a parameter

@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"cmp"
 	"fmt"
 	"go/token"
 	"go/types"
@@ -132,7 +133,7 @@ func (b *builder) checkFallback(m *method, f *fallback) bool {
 	case !f.isMethod && strings.HasSuffix(declared, "_test.go") && !strings.HasSuffix(b.source.Path, "_test.go"):
 		b.refuseFallback(l, "is a function of the tests: want it in a file that is no test")
 	case strings.Contains(sig, "invalid type"):
-		b.refuseFallback(l, "is "+sig+": want types that compile")
+		b.refuseFallback(l, cmp.Or(b.whyUnknown(f.target), unknownType))
 	case m.fit(f):
 		return true
 	case l.Default:

@@ -9,6 +9,18 @@ import (
 	"strings"
 )
 
+// unknownType is what is said of a type if nobody knows why it is unknown.
+const unknownType = "unknown type: want one that compiles"
+
+// whyUnknown says why nobody knows the type of something, or returns "".
+func (b *builder) whyUnknown(obj types.Object) string {
+	mistake, ok := b.source.Package.WhyUnknown(obj)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("unknown type: want %v to compile: %s", mistake.Pos, mistake.Message)
+}
+
 // checkValue returns the expression unless it is no value, or not of a type that the attribute takes.
 func (c *expressionCheck) checkValue(e *expression) *expression {
 	tv := e.info.Types[e.node]
@@ -22,7 +34,7 @@ func (c *expressionCheck) checkValue(e *expression) *expression {
 	case tv.IsVoid():
 		return refuse("has no value: want one")
 	case t == nil || t == types.Typ[types.Invalid]:
-		return refuse("unknown type: want one that compiles")
+		return refuse(unknownType)
 	case tv.IsType():
 		return refuse("is a type: want a value")
 	case !c.checkCalls(e), !c.checkComparisons(e):
