@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -85,7 +86,7 @@ func (b *builder) expression(m *method, l *parse.Limit, attr string, source *ann
 		return nil
 	case errors.As(err, &mistake):
 		message := strings.ReplaceAll(mistake.Msg, "\n\t", " ")
-		c.refuse(mistake.Pos, message+c.wantName(message, pkg, scope))
+		c.refuse(mistake.Pos, message+cmp.Or(c.wantName(message, pkg, scope), e.wantMember(message, mistake.Pos)))
 		return nil
 	case err != nil:
 		c.refuse(node.Pos(), err.Error())
