@@ -156,8 +156,8 @@ func withoutHeadline(words string) string {
 	return words
 }
 
-// checkCgo type-checks the declarations of cgo for the package of that path, which owns them. They need the name of a struct that nobody knows the fields of, and of other
-// packages nothing.
+// checkCgo type-checks the declarations of cgo for the package of that path, which owns them. Of what they import they need a
+// struct that stands for those of which C tells no fields.
 func checkCgo(path string, src []byte, sizes types.Sizes) (*types.Package, error) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "", src, parser.SkipObjectResolution)
