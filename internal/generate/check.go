@@ -48,7 +48,7 @@ func (b *builder) checkPrivate(iface *parse.Interface, m *parse.Method) {
 // checkSupported reports the attributes that have no effect yet, so that none is ignored in silence.
 func (b *builder) checkSupported(l *parse.Limit) {
 	if l.Has("prefetch") {
-		b.mistakes.add(l.Pos+token.Pos(l.Offset("prefetch")), "prefetch: not supported yet: want none")
+		b.mistakes.add(l.Pos+token.Pos(l.Offset("prefetch")), "prefetch: not supported yet")
 	}
 }
 
