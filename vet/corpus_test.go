@@ -62,6 +62,8 @@ users.go:16:28: cost: {request.Size}: unknown type: want one that compiles
 users.go:16:48: skip: {request.Size > 3}: unknown type: want one that compiles
 users.go:18:28: skip: {request.Is()}: unknown type: want request.go:9:24 to compile: undefined: Missing
 users.go:20:27: key: {sdk.Name}: undefined: sdk: want a parameter, or a name of the file or the package
+users.go:22:34: key: {string(tenant(ctx))}: unknown type: want one that compiles
+users.go:22:49: key: {number(tenant(ctx)) + "x"}: unknown type: want one that compiles
 users.go:6:31: fallback=cached: unknown type: want one that compiles
 users.go:8:31: fallback=gone: unknown type: want one that compiles`,
 	"fallback_of_the_tests": `

@@ -77,15 +77,15 @@ func (b *builder) expression(m *method, l *parse.Limit, attr string, source *ann
 		return nil
 	}
 	err := types.CheckExpr(fset, pkg, node.Pos(), node, e.info)
-	unknown := c.unknown(e)
 	var mistake types.Error
 	switch {
-	case unknown != "":
-		c.refuse(node.Pos(), unknown)
-		return nil
 	case errors.As(err, &mistake):
 		message := strings.ReplaceAll(mistake.Msg, "\n\t", " ")
-		c.refuse(mistake.Pos, message+cmp.Or(c.wantName(message, pkg, scope), e.wantMember(message, mistake.Pos)))
+		if want := cmp.Or(c.wantName(message, pkg, scope), e.wantMember(message, mistake.Pos)); want != "" {
+			c.refuse(mistake.Pos, message+want)
+		} else {
+			c.refuse(mistake.Pos, cmp.Or(c.unknown(e), message))
+		}
 		return nil
 	case err != nil:
 		c.refuse(node.Pos(), err.Error())
@@ -96,8 +96,8 @@ func (b *builder) expression(m *method, l *parse.Limit, attr string, source *ann
 	return c.checkValue(e)
 }
 
-// unknown says why nobody knows the type of something that the expression mentions, or returns "": what else the type checker
-// says may only follow from that.
+// unknown says why nobody knows the type of something that the expression mentions, or returns "". Other mistakes may only
+// follow from that.
 func (c *expressionCheck) unknown(e *expression) (words string) {
 	for _, name := range identsOf(e.node) {
 		if obj := e.info.Uses[name]; obj != nil && words == "" {

@@ -1,7 +1,6 @@
 package generate
 
 import (
-	"cmp"
 	"fmt"
 	"go/token"
 	"go/types"
@@ -133,7 +132,7 @@ func (b *builder) checkFallback(m *method, f *fallback) bool {
 	case !f.isMethod && strings.HasSuffix(declared, "_test.go") && !strings.HasSuffix(b.source.Path, "_test.go"):
 		b.refuseFallback(l, "is a function of the tests: want it in a file that is no test")
 	case strings.Contains(sig, "invalid type"):
-		b.refuseFallback(l, cmp.Or(b.whyUnknown(f.target), unknownType))
+		b.refuseFallback(l, b.whyUnknown(f.target))
 	case m.fit(f):
 		return true
 	case l.Default:

@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/constant"
@@ -14,11 +15,14 @@ const unknownType = "unknown type: want one that compiles"
 
 // whyUnknown says why nobody knows the type of something, or returns "".
 func (b *builder) whyUnknown(obj types.Object) string {
-	mistake, ok := b.source.Package.WhyUnknown(obj)
-	if !ok {
+	switch mistake, isUnknown := b.source.Package.WhyUnknown(obj); {
+	case !isUnknown:
 		return ""
+	case mistake == nil:
+		return unknownType
+	default:
+		return fmt.Sprintf("unknown type: want %v to compile: %s", mistake.Pos, mistake.Message)
 	}
-	return fmt.Sprintf("unknown type: want %v to compile: %s", mistake.Pos, mistake.Message)
 }
 
 // checkValue returns the expression unless it is no value, or not of a type that the attribute takes.
@@ -33,8 +37,8 @@ func (c *expressionCheck) checkValue(e *expression) *expression {
 		return refuse("is a built-in function: want a value")
 	case tv.IsVoid():
 		return refuse("has no value: want one")
-	case t == nil || t == types.Typ[types.Invalid]:
-		return refuse(unknownType)
+	case t == nil || t.Underlying() == types.Typ[types.Invalid]:
+		return refuse(cmp.Or(c.unknown(e), unknownType))
 	case tv.IsType():
 		return refuse("is a type: want a value")
 	case !c.checkCalls(e), !c.checkComparisons(e):

@@ -6,7 +6,6 @@ import (
 	"go/scanner"
 	"go/token"
 	"go/types"
-	"iter"
 	"slices"
 	"strings"
 )
@@ -32,7 +31,7 @@ func (r *resolver) syntax(file *sourceFile) {
 func (d *declaration) reportTypeErrors(obj *types.TypeName) bool {
 	before := len(d.diags)
 	d.errorsIn(d.spec)
-	if t := obj.Type(); len(d.diags) == before && (isInvalid(t) || t.Underlying() == types.Typ[types.Invalid] || hasInvalidConstraint(t)) {
+	if t := obj.Type(); len(d.diags) == before && (unwritable.in(t) || t.Underlying() == types.Typ[types.Invalid] || unwritable.inConstraints(t)) {
 		d.explain(d.file, d.spec)
 	}
 	for _, node := range d.broken {
@@ -41,7 +40,7 @@ func (d *declaration) reportTypeErrors(obj *types.TypeName) bool {
 		}
 	}
 	for _, m := range d.methods {
-		if !isInvalid(m.Signature()) {
+		if !unwritable.in(m.Signature()) {
 			continue
 		}
 		pos := m.sources[0].pos
@@ -89,6 +88,9 @@ func (d *declaration) trace(c *checkedPackage, file *sourceFile, node ast.Node, 
 		case *ast.Field: // its names are its own
 			ast.Inspect(n.Type, visit)
 			return false
+		case *ast.FuncDecl: // so is its name if it is a method
+			ast.Inspect(n.Type, visit)
+			return false
 		case *ast.SelectorExpr:
 			if x, ok := n.X.(*ast.Ident); ok {
 				d.traceSelector(c, file, x, n.Sel.Name, seen)
@@ -125,7 +127,7 @@ func (d *declaration) traceSelector(c *checkedPackage, file *sourceFile, x *ast.
 		d.traceName(d.check(imported), name, seen)
 	default: // where it is unknown, it is so to those who do not ask cgo
 		there := d.check(imported)
-		if obj := there.types.Scope().Lookup(name); obj != nil && isInvalid(obj.Type()) && usesC(there) {
+		if obj := there.types.Scope().Lookup(name); obj != nil && unwritable.in(obj.Type()) && usesC(there) {
 			d.refuseC(there, x, name)
 		}
 	}
@@ -161,68 +163,4 @@ func (d *declaration) packageOf(file *sourceFile) *checkedPackage {
 		}
 	}
 	return d.checked
-}
-
-func hasInvalidConstraint(t types.Type) bool {
-	for param := range typeParamsOf(t).TypeParams() {
-		if isInvalid(param.Constraint()) {
-			return true
-		}
-	}
-	return false
-}
-
-// isInvalid reports whether the type is spelled with one that the type checker does not know, or that only cgo does.
-func isInvalid(t types.Type) bool {
-	switch t := t.(type) {
-	case *types.Basic:
-		return t.Kind() == types.Invalid
-	case *types.Alias:
-		return ofCgo(t.Obj()) || anyInvalid(t.TypeArgs().Types()) || isInvalid(t.Rhs())
-	case *types.Named:
-		return ofCgo(t.Obj()) || anyInvalid(t.TypeArgs().Types())
-	case *types.Pointer:
-		return isInvalid(t.Elem())
-	case *types.Slice:
-		return isInvalid(t.Elem())
-	case *types.Array:
-		return isInvalid(t.Elem())
-	case *types.Chan:
-		return isInvalid(t.Elem())
-	case *types.Map:
-		return isInvalid(t.Key()) || isInvalid(t.Elem())
-	case *types.Signature:
-		return anyInvalid(typesOf(t.Params().Variables())) || anyInvalid(typesOf(t.Results().Variables()))
-	case *types.Struct:
-		return anyInvalid(typesOf(t.Fields()))
-	case *types.Interface:
-		return anyInvalid(typesOf(t.ExplicitMethods())) || anyInvalid(t.EmbeddedTypes())
-	case *types.Union:
-		for term := range t.Terms() {
-			if isInvalid(term.Type()) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func anyInvalid(seq iter.Seq[types.Type]) bool {
-	for t := range seq {
-		if isInvalid(t) {
-			return true
-		}
-	}
-	return false
-}
-
-// typesOf returns the types of variables or methods.
-func typesOf[O types.Object](objects iter.Seq[O]) iter.Seq[types.Type] {
-	return func(yield func(types.Type) bool) {
-		for object := range objects {
-			if !yield(object.Type()) {
-				return
-			}
-		}
-	}
 }
