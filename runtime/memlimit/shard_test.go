@@ -129,9 +129,15 @@ func TestRecordsOfOneHash(t *testing.T) {
 	s := &shard{}
 	s.init()
 	charges := []ratelimit.Charge{
-		{Key: []byte("b"), Name: "a"}, {Key: []byte("a"), Name: "b"}, {Key: []byte("ab")}, {Name: "ab"}, {Key: []byte("a"), Name: "a"},
+		{Key: []byte("b"), Name: "a"},
+		{Key: []byte("a"), Name: "b"},
+		{Key: []byte("ab")},
+		{Name: "ab"},
+		{Key: []byte("a"), Name: "a"},
 		{Key: []byte("b"), Name: "a", Limit: ratelimit.Limit{Algorithm: ratelimit.LeakyBucket}},
-		{Key: []byte("b"), Name: strings.Repeat("a", 127)}, {Key: []byte("b"), Name: strings.Repeat("a", 128)}, {Key: []byte("b"), Name: strings.Repeat("a", 129)},
+		{Key: []byte("b"), Name: strings.Repeat("a", 15)},
+		{Key: []byte("b"), Name: strings.Repeat("a", 16)},
+		{Key: []byte("b"), Name: strings.Repeat("a", 2048)},
 		{},
 	}
 	for i := range charges {

@@ -15,7 +15,7 @@ type slab struct {
 }
 
 // kind says how much room a record has, in steps of a quarter of a power of two, and in its lowest bit whether its bucket
-// has a detail.
+// has a detail. A record of 2^32 bytes would be of one below 256.
 type kind uint8
 
 const (
@@ -44,7 +44,8 @@ func (k kind) size() uint {
 
 func (k kind) detailed() bool { return k&1 != 0 }
 
-// ref is where a record lies in its shard: its kind, and its index in the slab of that. 0 is no record.
+// ref is where a record lies in its shard: its kind in the highest byte, and its index in the slab of that, which has
+// maxSlab of them at most. 0 is no record.
 type ref uint32
 
 func refTo(k kind, i uint) ref { return ref(k)*maxSlab + ref(i) + 1 }
