@@ -158,3 +158,15 @@ func TestRecordsOfOneHash(t *testing.T) {
 	}
 	checkShard(t, s)
 }
+
+// What a sweep has removed had expired for the calls that come after it, too, though they may have read the clock before.
+func TestNoCallIsDecidedBeforeASweep(t *testing.T) {
+	for _, room := range []*room{nil, newRoom(10)} {
+		s := &shard{room: room}
+		s.init()
+		s.sweep(100)
+		if now := s.at(99); now != 100 {
+			t.Errorf("a call after a sweep at 100 is decided at %d", now)
+		}
+	}
+}
