@@ -160,6 +160,9 @@ func (g *Guard) charge(ctx context.Context, s *scratch, r *rule, call args) erro
 	if r.leased {
 		c.Holder = s.holder
 	}
+	if r.Prefetch > 0 {
+		c.prefetch, s.stocked = r.Prefetch, true
+	}
 	start := len(s.keys)
 	var missing *part
 	s.keys, missing = r.appendKey(s.keys, ctx, call)

@@ -18,6 +18,7 @@ type Limiter struct {
 	report     func(method string, err error)
 	troubles   troubles // of calls without a method
 	leases     leases
+	stock      *stock
 	lines      lines
 	disowning  crowd
 	givingBack crowd
@@ -70,6 +71,7 @@ func New(store Store, opts ...Option) (*Limiter, error) {
 		l.local = localOf(store)
 	}
 	l.troubles.report = l.report
+	l.stock = newStock(store, l.troubles.tell)
 	return l, nil
 }
 
@@ -132,7 +134,11 @@ func (l *Limiter) take(ctx context.Context, s *scratch, t *troubles) (decided bo
 	if s.timed {
 		s.asked = time.Now()
 	}
-	err = l.store.Take(ctx, s.charges, s.results)
+	if s.stocked {
+		err = l.stock.Take(ctx, s.charges, s.results)
+	} else {
+		err = l.store.Take(ctx, s.charges, s.results)
+	}
 	if err != nil && s.holder != "" && !isAway(err) {
 		l.disown(s, t)
 	}

@@ -36,6 +36,9 @@ type Charge struct {
 	// Holder is the id of the holder, for [Concurrency]: 1 to 128 printable ASCII characters without spaces, which
 	// nobody else can guess.
 	Holder string
+
+	// prefetch is for the Limiter itself, see [Rule.Prefetch]: its stock takes up to so many units at once.
+	prefetch int64
 }
 
 // Result is a bucket's answer to one charge. All its durations are whole microseconds.

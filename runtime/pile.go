@@ -1,0 +1,162 @@
+package ratelimit
+
+import (
+	"math/bits"
+	"time"
+)
+
+// pile is what lies in this process of the units of one bucket. Its times are of the stock's clock, unless they are said to
+// be of the store's.
+//
+// Nothing that lies here may outlast what a refund of it would bring, or others could take it, too. Units of a window, or of
+// a bucket that refills in intervals, end with that. The others come back to their bucket one by one while they lie here, in
+// each process that has some: so those here may be no more than what a bucket would still have out that only this process
+// takes from. Then all that lies anywhere is still out, whoever gives back what and when, and is no more than the capacity.
+type pile struct {
+	bucket Charge // names it; its Key is its own, its Cost means nothing
+	units  int64  // that no call has used yet
+	until  time.Duration
+	window time.Duration // by the store's clock, the end of the window or interval that they are of
+	used   int64         // units that calls have used since the last refill
+
+	last  Result        // what the store has answered last
+	asked time.Duration // when it was asked that, or just before
+	room  int64         // what the store had left then, as far as that is still known
+
+	refill  chan struct{} // closed when the refill that is on its way is over; nil if none is
+	waiting int64         // units that calls wait for
+	calls   int           // that are on their way with it: it must be kept for them
+	touched time.Duration // when it was called for last
+}
+
+// oneByOne reports whether the units of a bucket come back one after the other.
+func (l *Limit) oneByOne() bool { return algorithms[l.Algorithm].burst && l.Refill == Greedy }
+
+// timeOf returns the time in which n units come back one by one, rounded down.
+func (l *Limit) timeOf(n int64) time.Duration {
+	hi, lo := bits.Mul64(uint64(n), uint64(l.Period))
+	d, _ := bits.Div64(hi, lo, uint64(l.Count)) // at most maxRefill, as [Limit.Validate] has seen
+	return time.Duration(d)
+}
+
+// unitsIn returns how many units come back one by one in a time that is not negative, or the capacity if that is less.
+func (l *Limit) unitsIn(d time.Duration) int64 {
+	hi, lo := bits.Mul64(uint64(d), uint64(l.Count))
+	if hi >= uint64(l.Period) {
+		return l.Capacity()
+	}
+	n, _ := bits.Div64(hi, lo, uint64(l.Period))
+	return int64(min(n, uint64(l.Capacity())))
+}
+
+// expire drops what has ended by now.
+func (p *pile) expire(now time.Duration) {
+	l := &p.bucket.Limit
+	switch left := p.until - now; {
+	case left <= 0:
+		p.units = 0
+		if !l.oneByOne() {
+			p.room = l.Capacity() // of the next window
+		}
+	case p.units > 0 && l.oneByOne():
+		p.units = min(p.units, l.unitsIn(left))
+	}
+}
+
+// learn notes what the store has answered to a charge of which it took that many units, and reports whether they may still be
+// used: another answer may have told of a later window meanwhile.
+func (p *pile) learn(taken int64, asked time.Duration, r *Result) bool {
+	l := &p.bucket.Limit
+	decided := asked - time.Microsecond // or later: the store's clock does not tell the parts of a microsecond
+	if l.oneByOne() {
+		p.until = max(p.until, decided) + l.timeOf(taken)
+	} else {
+		left := r.ResetAfter
+		if l.Refill == Interval {
+			left -= time.Duration(l.refills(r.Limit-r.Remaining)-1) * l.Period
+		}
+		switch window := r.At + left; {
+		case window < p.window:
+			return false
+		case window > p.window:
+			p.units, p.window, p.until = 0, window, 0
+		}
+		p.until = max(p.until, decided+left)
+	}
+	p.last, p.asked, p.room = *r, asked, r.Remaining
+	return true
+}
+
+// refills returns in how many intervals so many units come back, at least one.
+func (l *Limit) refills(out int64) int64 { return max(0, out-1)/l.Count + 1 }
+
+// want returns how many units to ask of the store for a call that lacks some. That is all that may lie here, unless the
+// bucket is running low: then it is no more than what there is, and twice what was of use the last time, so that what nobody
+// uses here is not lacking elsewhere. Those who wait are served as well.
+func (p *pile) want(lacking, prefetch int64) int64 {
+	n := min(prefetch, p.bucket.Limit.Capacity())
+	if p.room < p.bucket.Limit.Capacity()/2 {
+		n = min(n, p.room, 2*p.used)
+	}
+	if p.waiting > 0 {
+		n = max(n, min(lacking+p.waiting, prefetch, p.room))
+	}
+	return max(n, lacking)
+}
+
+// spend takes units of the pile for a call.
+func (p *pile) spend(n int64) { p.units, p.used = p.units-n, p.used+n }
+
+// result is the answer to a call that the pile has served: that of the store if nobody else had called, and if what lies here
+// were still there.
+func (p *pile) result(now time.Duration) Result {
+	l := &p.bucket.Limit
+	elapsed := (now - p.asked).Truncate(time.Microsecond)
+	r := Result{Allowed: true, Limit: l.Capacity(), Remaining: p.last.Remaining + p.units, At: p.last.At + elapsed}
+	left := p.last.ResetAfter - elapsed
+	switch {
+	case l.oneByOne():
+		r.Remaining += l.unitsIn(elapsed)
+		left -= l.timeOf(p.units)
+	case l.Refill == Interval:
+		out := r.Limit - p.last.Remaining
+		left -= time.Duration(l.refills(out)-l.refills(out-p.units)) * l.Period
+	}
+	r.Remaining = min(r.Remaining, r.Limit)
+	r.ResetAfter = max(0, left).Truncate(time.Microsecond)
+	return r
+}
+
+// give takes what lies here off the pile, and returns the charge that gives it back to the bucket.
+func (p *pile) give() Charge {
+	c := p.bucket
+	c.Cost, c.Taken = p.units, p.last.At
+	p.forgo(p.units)
+	p.units = 0
+	return c
+}
+
+// forgo notes that units go back to the bucket, which then has so many fewer out.
+func (p *pile) forgo(n int64) {
+	if l := &p.bucket.Limit; n > 0 && l.oneByOne() {
+		p.until -= l.timeOf(n) + 1 // rounded up
+	}
+}
+
+// restock puts units of a call that gives them back on the pile, as far as they have not come back to the bucket by
+// themselves, and returns how many are left over.
+func (p *pile) restock(c *Charge, now time.Duration) (rest int64) {
+	l := &p.bucket.Limit
+	most := min(c.prefetch, l.Capacity())
+	switch left := p.until - now; {
+	case left <= 0:
+		return c.Cost
+	case l.oneByOne():
+		most = min(most, l.unitsIn(left))
+	case c.Taken < p.window-l.Period || c.Taken >= p.window: // of another window
+		return c.Cost
+	}
+	n := min(c.Cost, max(0, most-p.units))
+	p.units += n
+	return c.Cost - n
+}
