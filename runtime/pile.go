@@ -26,6 +26,7 @@ type pile struct {
 	refill  chan struct{} // closed when the refill that is on its way is over; nil if none is
 	waiting int64         // units that calls wait for
 	calls   int           // that are on their way with it: it must be kept for them
+	pledged int64         // units that these may yet put here
 	touched time.Duration // when it was called for last
 }
 
@@ -90,17 +91,18 @@ func (p *pile) learn(taken int64, asked time.Duration, r *Result) bool {
 // refills returns in how many intervals so many units come back, at least one.
 func (l *Limit) refills(out int64) int64 { return max(0, out-1)/l.Count + 1 }
 
-// want returns how many units to ask of the store for a call that lacks some. That is all that may lie here, unless the
-// bucket is running low: then it is no more than what there is, and twice what was of use the last time, so that what nobody
-// uses here is not lacking elsewhere. Those who wait are served as well.
+// want returns how many units to ask of the store for a call that lacks some. That is all that may lie here, as far as there
+// are so many, unless less than half of the bucket is left: then it is no more than twice what was of use the last time, so
+// that what nobody uses here is not lacking elsewhere. Those who wait are served as well.
 func (p *pile) want(lacking, prefetch int64) int64 {
-	n := min(prefetch, p.bucket.Limit.Capacity())
-	if p.room < p.bucket.Limit.Capacity()/2 {
-		n = min(n, p.room, 2*p.used)
+	n := min(prefetch, p.room)
+	if 2*p.room < p.bucket.Limit.Capacity() {
+		n = min(n, 2*p.used)
 	}
 	if p.waiting > 0 {
 		n = max(n, min(lacking+p.waiting, prefetch, p.room))
 	}
+	n = min(n, lacking+prefetch-p.pledged)
 	return max(n, lacking)
 }
 
@@ -112,19 +114,28 @@ func (p *pile) spend(n int64) { p.units, p.used = p.units-n, p.used+n }
 func (p *pile) result(now time.Duration) Result {
 	l := &p.bucket.Limit
 	elapsed := (now - p.asked).Truncate(time.Microsecond)
-	r := Result{Allowed: true, Limit: l.Capacity(), Remaining: p.last.Remaining + p.units, At: p.last.At + elapsed}
+	out := l.Capacity() - p.last.Remaining
 	left := p.last.ResetAfter - elapsed
 	switch {
 	case l.oneByOne():
-		r.Remaining += l.unitsIn(elapsed)
-		left -= l.timeOf(p.units)
+		left = max(0, left-l.timeOf(p.units)).Truncate(time.Microsecond)
+		out = 0
+		if left > 0 {
+			out = l.unitsIn(left-time.Microsecond) + 1 // the store has rounded up
+		}
 	case l.Refill == Interval:
-		out := r.Limit - p.last.Remaining
 		left -= time.Duration(l.refills(out)-l.refills(out-p.units)) * l.Period
+		out -= p.units
+	default:
+		out -= p.units
 	}
-	r.Remaining = min(r.Remaining, r.Limit)
-	r.ResetAfter = max(0, left).Truncate(time.Microsecond)
-	return r
+	return Result{
+		Allowed:    true,
+		Limit:      l.Capacity(),
+		Remaining:  max(0, l.Capacity()-max(0, out)),
+		ResetAfter: max(0, left),
+		At:         p.last.At + elapsed,
+	}
 }
 
 // give takes what lies here off the pile, and returns the charge that gives it back to the bucket.
@@ -156,7 +167,7 @@ func (p *pile) restock(c *Charge, now time.Duration) (rest int64) {
 	case c.Taken < p.window-l.Period || c.Taken >= p.window: // of another window
 		return c.Cost
 	}
-	n := min(c.Cost, max(0, most-p.units))
+	n := min(c.Cost, max(0, most-p.units-p.pledged))
 	p.units += n
 	return c.Cost - n
 }

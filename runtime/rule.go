@@ -135,9 +135,10 @@ func (r *Rule) checkPrefetch() error {
 	case r.Prefetch < 2 || r.Prefetch > r.Limit.Count:
 		return fmt.Errorf("ratelimit: Rule.Prefetch is %d: want 2 to the count, %d, or 0", r.Prefetch, r.Limit.Count)
 	case !algorithms[r.Limit.Algorithm].burst && r.Limit.Algorithm != FixedWindow:
-		return fmt.Errorf("ratelimit: Rule.Prefetch is %d: %v has no units that could lie here", r.Prefetch, r.Limit.Algorithm)
+		return fmt.Errorf("ratelimit: Rule.Prefetch is %d: want none with %v, but %v, %v or %v",
+			r.Prefetch, r.Limit.Algorithm, TokenBucket, LeakyBucket, FixedWindow)
 	case r.Wait > 0:
-		return fmt.Errorf("ratelimit: Rule.Prefetch is %d and Rule.Wait %v: units that lie here know of no turn", r.Prefetch, r.Wait)
+		return fmt.Errorf("ratelimit: Rule.Prefetch is %d: want none with a Wait, since units that lie here know of no turns", r.Prefetch)
 	}
 	return nil
 }

@@ -34,11 +34,9 @@ type stock struct {
 	closed atomic.Bool
 	quiet  chan struct{} // told when a closed stock has no trips any more
 
-	mu       sync.Mutex
-	piles    atomic.Int64
-	watched  bool          // whether somebody gives back what lies idle
-	watching chan struct{} // closed when nobody does any more
-	stop     chan struct{} // closed with the stock
+	piles atomic.Int64
+	mu    sync.Mutex
+	look  *time.Timer // when somebody looks for what lies idle; nil if there is nothing
 }
 
 // shelf is a part of the piles, by the names of their buckets.
@@ -49,10 +47,8 @@ type shelf struct {
 }
 
 func newStock(store Store, tell func(error)) *stock {
-	return &stock{
-		store: store, tell: tell, base: time.Now(), seed: maphash.MakeSeed(),
-		quiet: make(chan struct{}, 1), stop: make(chan struct{}),
-	}
+	base := time.Now().Add(-time.Second) // so that nothing that is 0 is in the future
+	return &stock{store: store, tell: tell, base: base, seed: maphash.MakeSeed(), quiet: make(chan struct{}, 1)}
 }
 
 // now is read under the lock of a shelf: a call that has waited for it must not use what has ended meanwhile.
@@ -74,6 +70,7 @@ func (s *stock) Take(ctx context.Context, charges []Charge, results []Result) er
 			return err
 		}
 		if len(t.charges) == 0 {
+			s.settle(t, charges, results)
 			return nil
 		}
 		if again, err := s.travel(ctx, t, charges, results); !again {
@@ -237,17 +234,17 @@ func (s *stock) claim(c *Charge, r *Result, modest bool) (cl claim, ahead chan s
 		return cl, p.refill
 	}
 	p.spend(cl.here)
-	if cl.lacking == 0 {
+	switch cl.ask = cl.lacking; {
+	case cl.ask == 0:
 		*r = p.result(now)
-		return cl, nil
+	case p.refill == nil && !modest:
+		cl.ask = p.want(cl.lacking, c.prefetch)
 	}
-	cl.ask = cl.lacking
-	if p.refill == nil && !modest {
-		if cl.ask = p.want(cl.lacking, c.prefetch); cl.ask > cl.lacking {
-			cl.refill = make(chan struct{})
-			p.refill = cl.refill
-		}
+	if cl.ask > cl.lacking {
+		cl.refill = make(chan struct{})
+		p.refill = cl.refill
 	}
+	p.pledged += cl.pledge()
 	return cl, nil
 }
 
@@ -283,9 +280,13 @@ func (cl *claim) putBack() {
 	}
 }
 
+// pledge returns how many units a claim may yet put on the pile: what it has of it, or what it asks for beyond its need.
+func (cl *claim) pledge() int64 { return max(cl.here, cl.ask-cl.lacking) }
+
 // end lets go of the pile. The shelf is locked.
 func (cl *claim) end() {
 	cl.pile.calls--
+	cl.pile.pledged -= cl.pledge()
 	if cl.refill != nil {
 		cl.pile.refill = nil
 		close(cl.refill)

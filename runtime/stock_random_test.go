@@ -1,10 +1,13 @@
 package ratelimit_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -57,6 +60,7 @@ func refillsOneByOne(l ratelimit.Limit, span time.Duration) int64 {
 
 func drawEvents(rt *rapid.T, l ratelimit.Limit) []event {
 	aUnit := l.Period / time.Duration(l.Count)
+	n := rapid.SampledFrom([]int{1, 5, 20, 60}).Draw(rt, "number of events") // rapid's own choice is short traces
 	return rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) event {
 		e := event{process: rapid.IntRange(0, processes-1).Draw(rt, "process")}
 		switch rapid.IntRange(0, 9).Draw(rt, "pause") {
@@ -72,7 +76,7 @@ func drawEvents(rt *rapid.T, l ratelimit.Limit) []event {
 			e.cost = rapid.SampledFrom([]int64{1, 1, 1, 2, 9}).Draw(rt, "cost")
 		}
 		return e
-	}), 1, 60).Draw(rt, "events")
+	}), n, n).Draw(rt, "events")
 }
 
 // faraway is a memory store that takes its time before it decides, and after.
@@ -87,65 +91,98 @@ func (s faraway) Take(ctx context.Context, charges []ratelimit.Charge, results [
 	return s.Store.Take(ctx, charges, results)
 }
 
-// play has the events happen to processes that share a store, each with a prefetch, and returns what they admitted. At no time
-// may more lie in all of them than is still out of the bucket, nor more than the prefetch in one.
-func play(t *testing.T, l ratelimit.Limit, prefetch int64, latency time.Duration, events []event) (passed []admitted, err error) {
-	store := memlimit.New()
-	limiters, guards := make([]*ratelimit.Limiter, processes), make([]*ratelimit.Guard, processes)
-	start := func(i int) {
-		limiters[i] = newLimiter(t, faraway{store, latency})
-		guards[i] = limiters[i].Guard("m", ratelimit.Rule{Key: "k", Name: "limit", Limit: l, CostArg: true, Prefetch: prefetch})
-	}
-	for i := range limiters {
-		start(i)
-	}
-	charge := ratelimit.Charge{Key: []byte("k"), Name: "limit", Limit: l}
-	lying := func() (sum int64, err error) {
-		for _, limiter := range limiters {
-			n := limiter.Stocked(charge)
-			if n > prefetch {
-				return 0, fmt.Errorf("%d units lie in a process: want at most %d", n, prefetch)
-			}
-			sum += n
+// fleet is some processes that share a store, each with a prefetch.
+type fleet struct {
+	store    *memlimit.Store
+	latency  time.Duration
+	rule     ratelimit.Rule
+	limiters [processes]*ratelimit.Limiter
+	guards   [processes]*ratelimit.Guard
+	began    time.Time
+
+	mu     sync.Mutex
+	passed []admitted
+	errs   []error
+}
+
+func (f *fleet) start(t *testing.T, i int) {
+	f.limiters[i] = newLimiter(t, faraway{f.store, f.latency})
+	f.guards[i] = f.limiters[i].Guard("m", f.rule)
+}
+
+// call makes the calls of an event.
+func (f *fleet) call(ctx context.Context, g *ratelimit.Guard, e event) {
+	for range e.calls {
+		asked := time.Since(f.began)
+		err := g.Allow(ctx, ratelimit.Cost(f.rule.Name, e.cost))
+		f.mu.Lock()
+		switch {
+		case err == nil:
+			f.passed = append(f.passed, admitted{asked, time.Since(f.began), e.cost})
+		case !errors.Is(err, ratelimit.ErrLimited):
+			f.errs = append(f.errs, err)
 		}
-		var results [1]ratelimit.Result
-		if err := store.Peek(t.Context(), []ratelimit.Charge{charge}, results[:]); err != nil {
-			return 0, err
-		}
-		if out := results[0].Limit - results[0].Remaining; sum > out {
-			return 0, fmt.Errorf("%d units lie in processes, of %d that are out", sum, out)
-		}
-		return sum, nil
+		f.mu.Unlock()
 	}
-	began := time.Now()
+}
+
+// lying returns how many units lie in all processes. At no time may there be more than are still out of the bucket, nor more
+// than the prefetch in one of them.
+func (f *fleet) lying(ctx context.Context) (int64, error) {
+	charges := []ratelimit.Charge{{Key: []byte(f.rule.Key), Name: f.rule.Name, Limit: f.rule.Limit}}
+	sum := int64(0)
+	for _, limiter := range f.limiters {
+		n := limiter.Stocked(charges[0])
+		if n > f.rule.Prefetch {
+			return 0, fmt.Errorf("%d units lie in a process: want at most %d", n, f.rule.Prefetch)
+		}
+		sum += n
+	}
+	results := make([]ratelimit.Result, 1)
+	if err := f.store.Peek(ctx, charges, results); err != nil {
+		return 0, err
+	}
+	if out := results[0].Limit - results[0].Remaining; sum > out {
+		return 0, fmt.Errorf("%d units lie in processes, of %d that are out", sum, out)
+	}
+	return sum, nil
+}
+
+// play has the events happen, each when the one before is over or else when its pause is, and returns what was admitted.
+func (f *fleet) play(t *testing.T, events []event, together bool) ([]admitted, error) {
+	f.began = time.Now()
+	for i := range f.limiters {
+		f.start(t, i)
+	}
+	var calls sync.WaitGroup
 	for _, e := range events {
 		time.Sleep(e.pause)
+		g, limiter := f.guards[e.process], f.limiters[e.process]
+		do := func() { f.call(t.Context(), g, e) }
 		if e.cost == 0 {
-			err = limiters[e.process].Close(t.Context())
-			start(e.process)
-		}
-		for i := 0; i < e.calls && e.cost > 0 && err == nil; i++ {
-			asked := time.Since(began)
-			if err = guards[e.process].Allow(t.Context(), ratelimit.Cost("limit", e.cost)); err == nil {
-				passed = append(passed, admitted{asked, time.Since(began), e.cost})
+			f.start(t, e.process)
+			do = func() {
+				if err := limiter.Close(t.Context()); err != nil {
+					t.Error(err)
+				}
 			}
 		}
-		if err == nil || errors.Is(err, ratelimit.ErrLimited) {
-			_, err = lying()
+		calls.Go(do)
+		if !together {
+			calls.Wait()
 		}
-		if err != nil {
-			return nil, err
-		}
+		_, err := f.lying(t.Context())
+		f.errs = append(f.errs, err)
 	}
-	for _, limiter := range limiters {
-		if err := limiter.Close(t.Context()); err != nil {
-			return nil, err
-		}
+	calls.Wait()
+	for _, limiter := range f.limiters {
+		f.errs = append(f.errs, limiter.Close(t.Context()))
 	}
-	if n, err := lying(); n > 0 || err != nil {
-		return nil, fmt.Errorf("%d units lie in processes that are closed, %w", n, err)
+	n, err := f.lying(t.Context())
+	if n > 0 {
+		err = fmt.Errorf("%d units lie in processes that are closed", n)
 	}
-	return passed, nil
+	return f.passed, errors.Join(append(f.errs, err)...)
 }
 
 func TestProcessesThatPrefetchNeverAdmitTooMuch(t *testing.T) {
@@ -155,17 +192,24 @@ func TestProcessesThatPrefetchNeverAdmitTooMuch(t *testing.T) {
 				events := drawEvents(rt, tt.limit)
 				prefetch := rapid.Int64Range(2, min(tt.limit.Count, 12)).Draw(rt, "prefetch")
 				latency := time.Duration(rapid.SampledFrom([]int64{0, 0, 1, 1000, 20_000_000}).Draw(rt, "latency"))
+				together := rapid.Bool().Draw(rt, "together")
 				var passed []admitted
 				var err error
-				in(t, func(t *testing.T) { passed, err = play(t, tt.limit, prefetch, latency, events) })
+				in(t, func(t *testing.T) {
+					f := &fleet{store: memlimit.New(), latency: latency}
+					f.rule = ratelimit.Rule{Key: "k", Name: "limit", Limit: tt.limit, CostArg: true, Prefetch: prefetch}
+					passed, err = f.play(t, events, together)
+				})
 				if err != nil {
 					rt.Fatal(err)
 				}
+				// The store does not tell the parts of a microsecond.
+				slices.SortFunc(passed, func(a, b admitted) int { return cmp.Compare(a.asked, b.asked) })
 				for i, first := range passed {
-					sum := int64(0)
+					sum, answered := int64(0), time.Duration(0)
 					for _, last := range passed[i:] {
-						sum += last.cost
-						if span := last.answered - first.asked; sum > tt.most(tt.limit, span) {
+						sum, answered = sum+last.cost, max(answered, last.answered)
+						if span := answered - first.asked + time.Microsecond; sum > tt.most(tt.limit, span) {
 							rt.Fatalf("%d units in %v, from %v on: want at most %d", sum, span, first.asked, tt.most(tt.limit, span))
 						}
 					}

@@ -75,36 +75,13 @@ func (s *stock) restock(charges []Charge) []Charge {
 	return rest
 }
 
-// watch has what lies idle given back, by a goroutine that is there as long as there are piles.
+// watch has somebody look for what lies idle, as long as there are piles. In between nobody is there who could be left behind.
 func (s *stock) watch() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.watched || s.closed.Load() {
-		return
+	if s.look == nil && !s.closed.Load() {
+		s.look = time.AfterFunc(idleLook, s.lookForIdle)
 	}
-	s.watched = true
-	s.watching = make(chan struct{})
-	go func(done chan struct{}) {
-		defer close(done)
-		timer := time.NewTicker(idleLook)
-		defer timer.Stop()
-		for s.hasPiles() {
-			select {
-			case <-timer.C:
-				s.lookForIdle()
-			case <-s.stop:
-				return
-			}
-		}
-	}(s.watching)
-}
-
-// hasPiles reports whether there is something to watch. If not, the next pile will be watched by somebody else.
-func (s *stock) hasPiles() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.watched = s.piles.Load() > 0
-	return s.watched
 }
 
 func (s *stock) lookForIdle() {
@@ -114,6 +91,15 @@ func (s *stock) lookForIdle() {
 	defer s.leave()
 	for _, err := range s.giveBack(context.Background(), s.now()-idleUnits) {
 		s.tell(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed.Load():
+	case s.piles.Load() == 0:
+		s.look = nil // for the next pile somebody else will look
+	default:
+		s.look.Reset(idleLook)
 	}
 }
 
@@ -154,11 +140,10 @@ func (s *stock) giveBack(ctx context.Context, since time.Duration) (errs []error
 // close gives everything back, once the calls that are on their way have come back.
 func (s *stock) close(ctx context.Context) error {
 	s.mu.Lock()
-	first := !s.closed.Swap(true)
-	if first {
-		close(s.stop)
+	s.closed.Store(true)
+	if s.look != nil {
+		s.look.Stop()
 	}
-	watching := s.watching
 	s.mu.Unlock()
 	for s.trips.Load() > 0 {
 		select {
@@ -169,9 +154,6 @@ func (s *stock) close(ctx context.Context) error {
 	}
 	s.trips.Add(1)
 	s.leave() // tells another Close, too
-	if watching != nil {
-		<-watching
-	}
 	return errors.Join(s.giveBack(ctx, s.now())...)
 }
 
