@@ -16,7 +16,7 @@ type pile struct {
 	bucket Charge // names it; its Key is its own, its Cost means nothing
 	units  int64  // that no call has used yet
 	until  time.Duration
-	window time.Duration // by the store's clock, the end of the window or interval that they are of
+	window time.Duration // by the store's clock, the end of the window or interval that they are of; 0 if none is known
 	used   int64         // units that calls have used since the last refill
 
 	last  Result        // what the store has answered last
@@ -56,8 +56,8 @@ func (p *pile) expire(now time.Duration) {
 	switch left := p.until - now; {
 	case left <= 0:
 		p.units = 0
-		if !l.oneByOne() {
-			p.room = l.Capacity() // of the next window
+		if p.window > 0 { // it is over
+			p.window, p.room = 0, l.Capacity()
 		}
 	case p.units > 0 && l.oneByOne():
 		p.units = min(p.units, l.unitsIn(left))
@@ -92,12 +92,17 @@ func (p *pile) learn(taken int64, asked time.Duration, r *Result) bool {
 func (l *Limit) refills(out int64) int64 { return max(0, out-1)/l.Count + 1 }
 
 // want returns how many units to ask of the store for a call that lacks some. That is all that may lie here, as far as there
-// are so many, unless less than half of the bucket is left: then it is no more than twice what was of use the last time, so
-// that what nobody uses here is not lacking elsewhere. Those who wait are served as well.
-func (p *pile) want(lacking, prefetch int64) int64 {
+// are so many. But of a bucket that has less than half left, and whose units come back one by one, what nobody uses here in
+// time would be lacking elsewhere: so it is no more than twice what was of use the last time if calls use them faster than they
+// come back, and otherwise just what is lacking. Those who wait are served as well.
+func (p *pile) want(lacking, prefetch int64, now time.Duration) int64 {
+	l := &p.bucket.Limit
 	n := min(prefetch, p.room)
-	if 2*p.room < p.bucket.Limit.Capacity() {
+	if l.oneByOne() && 2*p.room < l.Capacity() {
 		n = min(n, 2*p.used)
+		if p.used <= l.unitsIn(now-p.asked) {
+			n = 0
+		}
 	}
 	if p.waiting > 0 {
 		n = max(n, min(lacking+p.waiting, prefetch, p.room))

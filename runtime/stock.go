@@ -238,7 +238,7 @@ func (s *stock) claim(c *Charge, r *Result, modest bool) (cl claim, ahead chan s
 	case cl.ask == 0:
 		*r = p.result(now)
 	case p.refill == nil && !modest:
-		cl.ask = p.want(cl.lacking, c.prefetch)
+		cl.ask = p.want(cl.lacking, c.prefetch, now)
 	}
 	if cl.ask > cl.lacking {
 		cl.refill = make(chan struct{})
