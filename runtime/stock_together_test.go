@@ -22,11 +22,8 @@ type gate struct {
 func newGate() *gate {
 	g := &gate{counter: newCounter(), answers: make(chan error)}
 	take := g.take
-	var mu sync.Mutex
 	g.take = func(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
-		mu.Lock()
 		err := take(ctx, charges, results)
-		mu.Unlock()
 		select {
 		case answer := <-g.answers:
 			if answer != nil {
