@@ -162,6 +162,9 @@ func (g *Guard) charge(ctx context.Context, s *scratch, r *rule, call args) erro
 	}
 	if r.Prefetch > 0 {
 		c.prefetch, s.stocked = r.Prefetch, true
+		if !g.waits && !s.timed { // or calls give units back, too
+			c.elsewhere = (g.limiter.instances - 1) * r.Prefetch
+		}
 	}
 	start := len(s.keys)
 	var missing *part

@@ -9,13 +9,19 @@ import (
 // be of the store's.
 //
 // Nothing that lies here may outlast what a refund of it would bring, or others could take it, too. Units of a window, or of
-// a bucket that refills in intervals, end with that. The others come back to their bucket one by one while they lie here, in
-// each process that has some: so those here may be no more than what a bucket would still have out that only this process
-// takes from. Then all that lies anywhere is still out, whoever gives back what and when, and is no more than the capacity.
+// a bucket that refills in intervals, end with that. The others come back to their bucket one by one while they lie here, and
+// whose they are is not written anywhere. There are two ways to be sure that no more lies anywhere than is still out:
+//
+//   - Those here are no more than what a bucket would still have out that only this process takes from. Each process counts
+//     all that comes back as its own, so that it is enough, whoever gives back what and when.
+//   - What comes back is what was taken first. Then those here last until the bucket is as new, as it was when they were taken:
+//     much longer, if others use it, too. But what others give back of what they took before makes that earlier, by no more
+//     than may lie elsewhere, see [Instances].
 type pile struct {
 	bucket Charge // names it; its Key is its own, its Cost means nothing
 	units  int64  // that no call has used yet
 	until  time.Duration
+	own    time.Duration // until when a bucket would have units out that only this process takes from, one by one
 	window time.Duration // by the store's clock, the end of the window or interval that they are of; 0 if none is known
 	used   int64         // units that calls have used since the last refill
 
@@ -64,13 +70,20 @@ func (p *pile) expire(now time.Duration) {
 	}
 }
 
-// learn notes what the store has answered to a charge of which it took that many units, and reports whether they may still be
-// used: another answer may have told of a later window meanwhile.
-func (p *pile) learn(taken int64, asked time.Duration, r *Result) bool {
+// learn notes what the store has answered to a charge of which it took that many units, of which some are to lie here, and
+// reports whether they may: another answer may have told of a later window meanwhile.
+func (p *pile) learn(taken, surplus int64, asked time.Duration, r *Result, elsewhere int64) bool {
 	l := &p.bucket.Limit
 	decided := asked - time.Microsecond // or later: the store's clock does not tell the parts of a microsecond
 	if l.oneByOne() {
-		p.until = max(p.until, decided) + l.timeOf(taken)
+		p.own = max(p.own, decided) + l.timeOf(taken)
+		if surplus > 0 {
+			p.until = 0
+			if p.units == 0 && elsewhere > 0 {
+				p.until = decided + r.ResetAfter - time.Microsecond - l.timeOf(elsewhere) - 1 // all of it rounded down
+			}
+		}
+		p.until = max(p.until, p.own)
 	} else {
 		left := r.ResetAfter
 		if l.Refill == Interval {
@@ -85,6 +98,7 @@ func (p *pile) learn(taken int64, asked time.Duration, r *Result) bool {
 		p.until = max(p.until, decided+left)
 	}
 	p.last, p.asked, p.room = *r, asked, r.Remaining
+	p.units += surplus
 	return true
 }
 
@@ -93,14 +107,14 @@ func (l *Limit) refills(out int64) int64 { return max(0, out-1)/l.Count + 1 }
 
 // want returns how many units to ask of the store for a call that lacks some. That is all that may lie here, as far as there
 // are so many. But of a bucket that has less than half left, and whose units come back one by one, what nobody uses here in
-// time would be lacking elsewhere: so it is no more than twice what was of use the last time if calls use them faster than they
-// come back, and otherwise just what is lacking. Those who wait are served as well.
-func (p *pile) want(lacking, prefetch int64, now time.Duration) int64 {
-	l := &p.bucket.Limit
+// time would be lacking elsewhere: so it is no more than twice what was of use the last time; and where units end as fast as
+// they come back, just what is lacking, unless calls use them faster. Those who wait are served as well.
+func (p *pile) want(c *Charge, lacking int64, now time.Duration) int64 {
+	l, prefetch := &p.bucket.Limit, c.prefetch
 	n := min(prefetch, p.room)
 	if l.oneByOne() && 2*p.room < l.Capacity() {
 		n = min(n, 2*p.used)
-		if p.used <= l.unitsIn(now-p.asked) {
+		if c.elsewhere == 0 && p.used <= l.unitsIn(now-p.asked) {
 			n = 0
 		}
 	}
@@ -155,7 +169,8 @@ func (p *pile) give() Charge {
 // forgo notes that units go back to the bucket, which then has so many fewer out.
 func (p *pile) forgo(n int64) {
 	if l := &p.bucket.Limit; n > 0 && l.oneByOne() {
-		p.until -= l.timeOf(n) + 1 // rounded up
+		d := l.timeOf(n) + 1 // rounded up
+		p.own, p.until = p.own-d, p.until-d
 	}
 }
 

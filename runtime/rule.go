@@ -54,13 +54,14 @@ type Rule struct {
 	Fail    Failure       // what becomes of a call when the store cannot answer; empty: what [OnFailure] says
 	OnEmpty Empty         // what to do when a part of Key is missing or empty
 	// Prefetch has that many units taken from the store at once, which then serve calls in this process without asking it;
-	// 0: each call asks for its own. There are never more admitted than the Limit says, but a call may be refused for units
-	// that lie unused in other processes, up to Prefetch in each. What no call goes by for a second is given back, and all is
-	// by [Limiter.Close]. It is at least 2 and at most Count, for a [TokenBucket], a [LeakyBucket] or a [FixedWindow], without
-	// a Wait.
+	// 0: each call asks for its own. It is at least 2 and at most Count, for a [TokenBucket], a [LeakyBucket] or a
+	// [FixedWindow], without a Wait. There are never more admitted than the Limit says, but a call may be refused for want of
+	// units that lie unused in other processes, up to Prefetch - 1 in each. What no call goes by for a second is given back,
+	// and the rest by [Limiter.Close]. Units that come back to their bucket one by one do so here, too: those that nobody uses
+	// in time are of no use to anyone. See [Instances], by which they last longer if no call gives units of the bucket back.
 	//
-	// Results tell what the bucket would have if what lies here had not been taken, and what others have done since the
-	// store was asked last is not in them.
+	// Results tell what the bucket would have if what lies here had not been taken. What others have done since the store was
+	// asked last is not in them.
 	Prefetch int64
 	Status   int    // HTTP status of a refusal, 400 to 999; 0 means 429
 	Message  string // text for a refused caller

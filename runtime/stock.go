@@ -238,7 +238,7 @@ func (s *stock) claim(c *Charge, r *Result, modest bool) (cl claim, ahead chan s
 	case cl.ask == 0:
 		*r = p.result(now)
 	case p.refill == nil && !modest:
-		cl.ask = p.want(cl.lacking, c.prefetch, now)
+		cl.ask = p.want(c, cl.lacking, now)
 	}
 	if cl.ask > cl.lacking {
 		cl.refill = make(chan struct{})
@@ -353,8 +353,7 @@ func (s *stock) settle(t *trip, charges []Charge, results []Result) (again bool)
 		switch {
 		case !refused && answer != nil:
 			cl.end()
-			if cl.pile.learn(cl.ask, t.asked, answer) {
-				cl.pile.units += cl.ask - cl.lacking
+			if cl.pile.learn(cl.ask, cl.ask-cl.lacking, t.asked, answer, charges[i].elsewhere) {
 				cl.pile.used = charges[i].Cost
 				cl.pile.expire(now)
 				results[i] = cl.pile.result(t.asked)
@@ -366,7 +365,7 @@ func (s *stock) settle(t *trip, charges []Charge, results []Result) (again bool)
 			results[i] = cl.pile.result(now)
 		default:
 			cl.putBack()
-			cl.pile.learn(0, t.asked, answer)
+			cl.pile.learn(0, 0, t.asked, answer, 0)
 			results[i].Remaining += cl.pile.units
 			again = again || !answer.Allowed && cl.ask > cl.lacking
 		}

@@ -42,6 +42,7 @@ var stockedLimits = []struct {
 	{ratelimit.Limit{Count: 7, Period: 100 * time.Millisecond, Burst: 20}, refillsOneByOne},
 	{ratelimit.Limit{Algorithm: ratelimit.LeakyBucket, Count: 1000, Period: 3 * time.Second, Burst: 30}, refillsOneByOne},
 	{ratelimit.Limit{Algorithm: ratelimit.LeakyBucket, Count: 30, Period: time.Hour}, refillsOneByOne},
+	{ratelimit.Limit{Count: 1000, Period: time.Second, Burst: 60}, refillsOneByOne},
 	{
 		ratelimit.Limit{Count: 10, Period: 300 * time.Millisecond, Burst: 25, Refill: ratelimit.Interval},
 		func(l ratelimit.Limit, span time.Duration) int64 {
@@ -96,6 +97,7 @@ type fleet struct {
 	store    *memlimit.Store
 	latency  time.Duration
 	rule     ratelimit.Rule
+	informed int // processes that know how many there are
 	limiters [processes]*ratelimit.Limiter
 	guards   [processes]*ratelimit.Guard
 	began    time.Time
@@ -106,7 +108,11 @@ type fleet struct {
 }
 
 func (f *fleet) start(t *testing.T, i int) {
-	f.limiters[i] = newLimiter(t, faraway{f.store, f.latency})
+	var opts []ratelimit.Option
+	if i < f.informed {
+		opts = append(opts, ratelimit.Instances(processes))
+	}
+	f.limiters[i] = newLimiter(t, faraway{f.store, f.latency}, opts...)
 	f.guards[i] = f.limiters[i].Guard("m", f.rule)
 }
 
@@ -193,10 +199,14 @@ func TestProcessesThatPrefetchNeverAdmitTooMuch(t *testing.T) {
 				prefetch := rapid.Int64Range(2, min(tt.limit.Count, 12)).Draw(rt, "prefetch")
 				latency := time.Duration(rapid.SampledFrom([]int64{0, 0, 1, 1000, 20_000_000}).Draw(rt, "latency"))
 				together := rapid.Bool().Draw(rt, "together")
+				informed := 0
+				if !together { // or a process starts before the one that it replaces is closed: there are more
+					informed = rapid.SampledFrom([]int{0, processes / 2, processes}).Draw(rt, "informed")
+				}
 				var passed []admitted
 				var err error
 				in(t, func(t *testing.T) {
-					f := &fleet{store: memlimit.New(), latency: latency}
+					f := &fleet{store: memlimit.New(), latency: latency, informed: informed}
 					f.rule = ratelimit.Rule{Key: "k", Name: "limit", Limit: tt.limit, CostArg: true, Prefetch: prefetch}
 					passed, err = f.play(t, events, together)
 				})

@@ -355,6 +355,55 @@ func TestProcessesWithFewCallsLeaveTheBucketToOthers(t *testing.T) {
 	}
 }
 
+// How often ten processes go to the store for calls that come evenly, and what is refused that would be admitted without a
+// prefetch of 100: the table of docs/algorithms.md.
+func TestTripsOfProcessesThatPrefetch(t *testing.T) {
+	const n = 30_000
+	bucket := ratelimit.Limit{Count: 10_000, Period: time.Second}
+	for _, tt := range []struct {
+		limit     ratelimit.Limit
+		instances int // as each process knows
+		share     int // percent of the limit that is called for
+		most      int // trips
+		early     int // calls that are refused too early
+	}{
+		{window(10_000, time.Second), 1, 50, 650, 0},
+		{window(10_000, time.Second), 1, 100, 350, 0},
+		{window(10_000, time.Second), 1, 300, n, 0},
+		{bucket, 1, 50, n, 0},
+		{bucket, 1, 100, n, 0},
+		{bucket, 1, 300, n, 5000},
+		{bucket, 10, 50, 650, 0},
+		{bucket, 10, 100, 350, 0},
+		{bucket, 10, 300, n, 9 * 99},
+	} {
+		admitted := func(prefetch int64) (admitted, trips int) {
+			in(t, func(t *testing.T) {
+				store := newCounter()
+				var guards []*ratelimit.Guard
+				for range 10 {
+					l := newLimiter(t, store, ratelimit.Instances(tt.instances))
+					guards = append(guards, l.Guard("m", stocked(tt.limit, prefetch)))
+				}
+				for i := range n {
+					admitted += calls(t, guards[i%len(guards)], 1)
+					time.Sleep(time.Second / time.Duration(100*tt.share))
+				}
+				trips = len(store.asked)
+			})
+			return admitted, trips
+		}
+		got, trips := admitted(100)
+		want, _ := admitted(0)
+		t.Logf("%v, Instances(%d), %d%% of the limit: %d calls, %d trips, %d refused, %d of them too early",
+			tt.limit.Algorithm, tt.instances, tt.share, n, trips, n-got, want-got)
+		if trips > tt.most || want-got > tt.early {
+			t.Errorf("%v, Instances(%d), %d%% of the limit: %d trips and %d refused too early: want at most %d and %d",
+				tt.limit.Algorithm, tt.instances, tt.share, trips, want-got, tt.most, tt.early)
+		}
+	}
+}
+
 func TestPrefetchOfSeveralLimits(t *testing.T) {
 	in(t, func(t *testing.T) {
 		store := newCounter()

@@ -39,6 +39,8 @@ type Charge struct {
 
 	// prefetch is for the Limiter itself, see [Rule.Prefetch]: its stock takes up to so many units at once.
 	prefetch int64
+	// elsewhere is the most of that which may lie in other processes, and come back early; 0 if that is not known.
+	elsewhere int64
 }
 
 // Result is a bucket's answer to one charge. All its durations are whole microseconds.
