@@ -128,7 +128,7 @@ func TestCallsGoOnTheirOwnWhenARefillFails(t *testing.T) {
 		{
 			"as there is less", func(store *gate) {
 				charges := []ratelimit.Charge{{Key: []byte("k"), Name: "limit", Limit: window(8, time.Hour), Cost: 8}}
-				if err := store.Store.Reset(context.Background(), charges); err != nil {
+				if err := store.Reset(context.Background(), charges); err != nil {
 					panic(err)
 				}
 				store.answers <- nil
