@@ -162,8 +162,8 @@ func (g *Guard) charge(ctx context.Context, s *scratch, r *rule, call args) erro
 	}
 	if r.Prefetch > 0 {
 		c.prefetch, s.stocked = r.Prefetch, true
-		if !g.waits && !s.timed { // or calls give units back, too
-			c.elsewhere = (g.limiter.instances - 1) * r.Prefetch
+		if others := g.limiter.instances - 1; !g.waits && !s.timed && others < r.Limit.Capacity()/r.Prefetch {
+			c.elsewhere = others * r.Prefetch
 		}
 	}
 	start := len(s.keys)

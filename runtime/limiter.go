@@ -9,7 +9,8 @@ import (
 )
 
 // Limiter decides calls by asking a [Store]. It is safe for concurrent use, and one serves a whole process. The zero
-// value and nil are not usable, but they let nothing pass: every decision is a [DecisionError].
+// value and nil are not usable, but they let nothing pass: every decision is a [DecisionError]. There is nothing to close but
+// what a rule has taken in advance, see [Limiter.Close].
 type Limiter struct {
 	store      Store
 	local      Store // decides under FailLocal; may be nil

@@ -79,7 +79,7 @@ func (p *pile) learn(taken, surplus int64, asked time.Duration, r *Result, elsew
 		p.own = max(p.own, decided) + l.timeOf(taken)
 		if surplus > 0 {
 			p.until = 0
-			if p.units == 0 && elsewhere > 0 {
+			if p.units == 0 && p.pledged == 0 && elsewhere > 0 { // or some of those here were taken before
 				p.until = decided + r.ResetAfter - time.Microsecond - l.timeOf(elsewhere) - 1 // all of it rounded down
 			}
 		}

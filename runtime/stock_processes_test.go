@@ -1,6 +1,7 @@
 package ratelimit_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -55,6 +56,18 @@ func TestProcessesWithFewCallsLeaveTheBucketToOthers(t *testing.T) {
 			}
 			if left := remaining(t, store, limit); refused > 0 || left < 200 {
 				t.Errorf("of %d%% of the limit, %d in %d calls are refused, and %d are left", share, refused, n, left)
+			}
+		})
+	}
+}
+
+func TestMoreProcessesThanUnits(t *testing.T) {
+	for _, instances := range []int{2, 4, 5, 1_000_000, math.MaxInt} {
+		in(t, func(t *testing.T) {
+			limit := ratelimit.Limit{Count: 1000, Period: 366 * 24 * time.Hour, Burst: 30_000}
+			g := newLimiter(t, memlimit.New(), ratelimit.Instances(instances)).Guard("m", stocked(limit, 1000))
+			if n := calls(t, g, 30_001); n != 30_000 {
+				t.Errorf("%d instances: %d calls were admitted: want 30000", instances, n)
 			}
 		})
 	}

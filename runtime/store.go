@@ -39,7 +39,8 @@ type Charge struct {
 
 	// prefetch is for the Limiter itself, see [Rule.Prefetch]: its stock takes up to so many units at once.
 	prefetch int64
-	// elsewhere is the most of that which may lie in other processes, and come back early; 0 if that is not known.
+	// elsewhere is how many units may lie in other processes, and come back early; 0 if that is not known, or is all there is,
+	// or if units come back early by calls that wait or have ended, too.
 	elsewhere int64
 }
 

@@ -45,12 +45,11 @@ func (s *stock) plan(ctx context.Context, t *trip, charges []Charge, results []R
 	for {
 		t.reset()
 		t.asked = s.now()
-		var ahead *claim
+		var waits claim
 		for i := range charges {
-			cl, refill := s.claim(&charges[i], &results[i], modest)
-			if refill != nil {
-				ahead = &cl
-				ahead.refill = refill
+			cl, ahead := s.claim(&charges[i], &results[i], modest)
+			if ahead != nil {
+				waits, waits.refill = cl, ahead
 				break
 			}
 			t.claims = append(t.claims, cl)
@@ -62,13 +61,13 @@ func (s *stock) plan(ctx context.Context, t *trip, charges []Charge, results []R
 				t.charges, t.results = append(t.charges, c), append(t.results, Result{})
 			}
 		}
-		if ahead == nil {
+		if waits.refill == nil {
 			return nil
 		}
 		for i := range t.claims {
 			t.claims[i].drop()
 		}
-		if err := ahead.wait(ctx); err != nil {
+		if err := waits.wait(ctx); err != nil {
 			return err
 		}
 	}
