@@ -76,6 +76,9 @@ func TestMoreProcessesThanUnits(t *testing.T) {
 // How often ten processes go to the store for calls that come evenly, and what is refused that would be admitted without a
 // prefetch of 100: the table of docs/algorithms.md.
 func TestTripsOfProcessesThatPrefetch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("half a million calls")
+	}
 	const n = 30_000
 	bucket := ratelimit.Limit{Count: 10_000, Period: time.Second}
 	for _, tt := range []struct {
