@@ -157,12 +157,10 @@ func (p *pile) result(now time.Duration) Result {
 	}
 }
 
-// give takes what lies here off the pile, and returns the charge that gives it back to the bucket.
-func (p *pile) give() Charge {
+// back is the charge that gives back to the bucket what lies here.
+func (p *pile) back() Charge {
 	c := p.bucket
 	c.Cost, c.Taken = p.units, p.last.At
-	p.forgo(p.units)
-	p.units = 0
 	return c
 }
 

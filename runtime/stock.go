@@ -83,12 +83,8 @@ func (s *stock) serve(c *Charge, r *Result) bool {
 	if !c.stocked() {
 		return false
 	}
-	var array [128]byte
-	name := appendBucket(array[:0], c)
-	sh := s.shelf(name)
-	sh.mu.Lock()
+	sh, p := s.find(c)
 	defer sh.mu.Unlock()
-	p := sh.find(name, c)
 	if p == nil {
 		return false
 	}
@@ -108,39 +104,37 @@ func (c *Charge) stocked() bool {
 	return c.prefetch > 0 && c.Cost > 0 && c.Cost <= c.Limit.Capacity()
 }
 
-func (s *stock) shelf(name []byte) *shelf {
-	return &s.shelves[maphash.Bytes(s.seed, name)%stockShelves]
-}
-
-// find returns the pile for a charge on the bucket of that name, or nil. One that is of another limit is for other calls. The
-// shelf is locked.
-func (sh *shelf) find(name []byte, c *Charge) *pile {
-	if p := sh.piles[string(name)]; p != nil && p.bucket.Limit == c.Limit {
-		return p
-	}
-	return nil
-}
-
-// open returns the pile for a charge on its shelf, which is then locked. There is none if it is of another limit, or if there
-// are too many.
-func (s *stock) open(c *Charge) (*shelf, *pile) {
+// find returns the pile for a charge, or nil, and its shelf, which is then locked. A pile that is of another limit is for other
+// calls.
+func (s *stock) find(c *Charge) (*shelf, *pile) {
 	var array [128]byte
 	name := appendBucket(array[:0], c)
-	sh := s.shelf(name)
+	sh := &s.shelves[maphash.Bytes(s.seed, name)%stockShelves]
 	sh.mu.Lock()
 	p := sh.piles[string(name)]
-	switch {
-	case p != nil && p.bucket.Limit != c.Limit, p == nil && len(sh.piles) == maxPiles:
+	if p != nil && p.bucket.Limit != c.Limit {
 		return sh, nil
-	case p == nil:
-		p = &pile{bucket: Charge{Key: bytes.Clone(c.Key), Name: c.Name, Limit: c.Limit}, room: c.Limit.Capacity()}
-		if sh.piles == nil {
-			sh.piles = map[string]*pile{}
-		}
-		sh.piles[string(name)] = p
-		s.piles.Add(1)
-		s.watch()
 	}
+	return sh, p
+}
+
+// open is find, and makes the pile if there is room for another one.
+func (s *stock) open(c *Charge) (*shelf, *pile) {
+	sh, p := s.find(c)
+	if p != nil || len(sh.piles) == maxPiles {
+		return sh, p
+	}
+	name := string(appendBucket(nil, c))
+	if sh.piles[name] != nil {
+		return sh, nil
+	}
+	if sh.piles == nil {
+		sh.piles = map[string]*pile{}
+	}
+	p = &pile{bucket: Charge{Key: bytes.Clone(c.Key), Name: c.Name, Limit: c.Limit}, room: c.Limit.Capacity()}
+	sh.piles[name] = p
+	s.piles.Add(1)
+	s.watch()
 	return sh, p
 }
 
@@ -149,12 +143,8 @@ func (s *stock) here(c *Charge) int64 {
 	if c.prefetch == 0 {
 		return 0
 	}
-	var array [128]byte
-	name := appendBucket(array[:0], c)
-	sh := s.shelf(name)
-	sh.mu.Lock()
+	sh, p := s.find(c)
 	defer sh.mu.Unlock()
-	p := sh.find(name, c)
 	if p == nil {
 		return 0
 	}

@@ -54,11 +54,8 @@ func (s *stock) restock(charges []Charge) []Charge {
 	for i := range charges {
 		c := charges[i]
 		if c.stocked() {
-			var array [128]byte
-			name := appendBucket(array[:0], &c)
-			sh := s.shelf(name)
-			sh.mu.Lock()
-			if p := sh.find(name, &c); p != nil {
+			sh, p := s.find(&c)
+			if p != nil {
 				now := s.now()
 				p.expire(now)
 				p.touched = now
@@ -116,7 +113,7 @@ func (s *stock) giveBack(ctx context.Context, since time.Duration) (errs []error
 			}
 			p.expire(s.now())
 			if p.units > 0 {
-				back = append(back, p.give())
+				back = append(back, p.back())
 			}
 			delete(sh.piles, name)
 			s.piles.Add(-1)
