@@ -173,6 +173,12 @@ func (g *Guard) charge(ctx context.Context, s *scratch, r *rule, call args) erro
 	if r.leased {
 		c.Holder = s.holder
 	}
+	if r.Prefetch > 0 {
+		s.stocked = true
+		if others := g.limiter.instances - 1; !g.waits && !s.timed && others < r.Limit.Capacity()/r.Prefetch {
+			c.elsewhere = others * r.Prefetch
+		}
+	}
 	s.rules = append(s.rules, r)
 	s.results = append(s.results, Result{})
 	return nil
