@@ -21,9 +21,7 @@ import (
 // usesC reports whether types of the package may come from C, of which the type checker knows nothing. Those of the
 // standard library do not.
 func usesC(c *checkedPackage) bool {
-	return slices.ContainsFunc(c.files, func(f *sourceFile) bool {
-		return slices.ContainsFunc(f.syntax.Imports, func(spec *ast.ImportSpec) bool { return pathOf(spec) == "C" })
-	})
+	return slices.ContainsFunc(c.files, func(f *sourceFile) bool { return importsC(f.syntax) })
 }
 
 // dependsOnC reports whether the package uses C, or its declarations depend on a package that does, however indirectly.

@@ -4,27 +4,51 @@ import (
 	"go/ast"
 	"go/build/constraint"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// constraintOf returns the build constraint of a file: its //go:build line and what its name implies, which the name of
-// a generated file does not.
+// constraintOf returns the build constraint of a file: its //go:build line, and what its name and an import of C imply, which
+// those of a generated file do not.
 func constraintOf(path string, file *ast.File) string {
 	expr := and(nameConstraint(path), lineConstraint(file))
+	if importsC(file) {
+		expr = and(expr, tag("cgo"))
+	}
 	if expr == nil {
 		return ""
 	}
 	return expr.String()
 }
 
+// and returns the constraint that both hold. What one says already the other need not add.
 func and(x, y constraint.Expr) constraint.Expr {
 	switch {
-	case x == nil:
+	case x == nil || y != nil && says(y, x):
 		return y
-	case y == nil:
+	case y == nil || says(x, y):
 		return x
 	}
 	return &constraint.AndExpr{X: x, Y: y}
+}
+
+// says reports whether a constraint is another one, or that and more.
+func says(x, y constraint.Expr) bool {
+	if both, ok := x.(*constraint.AndExpr); ok && (says(both.X, y) || says(both.Y, y)) {
+		return true
+	}
+	return x.String() == y.String()
+}
+
+// importsC reports whether cgo reads the file, without which it is in no build.
+func importsC(file *ast.File) bool {
+	return slices.ContainsFunc(file.Imports, func(spec *ast.ImportSpec) bool { return pathOf(spec) == "C" })
+}
+
+// isForNoBuild reports whether the file is one that by convention no build has.
+func isForNoBuild(file *ast.File) bool {
+	expr := lineConstraint(file)
+	return expr != nil && expr.String() == "ignore"
 }
 
 // lineConstraint returns the //go:build line of a file, or else its // +build lines, which the go command still reads.

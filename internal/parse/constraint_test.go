@@ -1,6 +1,9 @@
 package parse
 
-import "testing"
+import (
+	"go/build/constraint"
+	"testing"
+)
 
 func TestNameConstraint(t *testing.T) {
 	tests := []struct{ name, want string }{
@@ -26,6 +29,28 @@ func TestNameConstraint(t *testing.T) {
 		}
 		if got != tt.want {
 			t.Errorf("nameConstraint(%q) = %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// A constraint that is said twice is written once, and one that says more is all that is written.
+func TestAndSaysNothingTwice(t *testing.T) {
+	tests := []struct{ x, y, want string }{
+		{"linux", "cgo", "linux && cgo"},
+		{"cgo", "cgo", "cgo"},
+		{"cgo && !never", "cgo", "cgo && !never"},
+		{"linux", "linux && amd64", "linux && amd64"},
+		{"cgo || never", "cgo", "(cgo || never) && cgo"},
+		{"!cgo", "cgo", "!cgo && cgo"},
+	}
+	for _, tt := range tests {
+		x, errX := constraint.Parse("//go:build " + tt.x)
+		y, errY := constraint.Parse("//go:build " + tt.y)
+		if errX != nil || errY != nil {
+			t.Fatal(errX, errY)
+		}
+		if got := and(x, y).String(); got != tt.want {
+			t.Errorf("%s and %s: %s, want %s", tt.x, tt.y, got, tt.want)
 		}
 	}
 }

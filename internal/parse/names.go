@@ -23,8 +23,8 @@ func (s *source) name(root *packages.Package, pkg *Package) {
 	pkg.elsewhere = make(map[string]token.Pos)
 	for _, path := range s.listed.ignored[root.Dir] {
 		file := s.read(root, path)
-		if file.generated || s.parse(root, path).syntax.Name.Name != pkg.Types.Name() || constraintOf(path, file.syntax) == "ignore" {
-			continue // by convention no build has the last ones
+		if file.generated || s.parse(root, path).syntax.Name.Name != pkg.Types.Name() || isForNoBuild(file.syntax) {
+			continue
 		}
 		declared(file.syntax, pkg.elsewhere)
 	}
