@@ -58,6 +58,7 @@ func (b *builder) expression(m *method, l *parse.Limit, attr string, source *ann
 		expressionCheck: c,
 		info: &types.Info{
 			Types:      map[ast.Expr]types.TypeAndValue{},
+			Defs:       map[*ast.Ident]types.Object{}, // none, but analyzers want to see that
 			Uses:       map[*ast.Ident]types.Object{},
 			Selections: map[*ast.SelectorExpr]*types.Selection{},
 			Instances:  map[*ast.Ident]types.Instance{},

@@ -41,7 +41,7 @@ func (c *expressionCheck) checkValue(e *expression) *expression {
 		return refuse(cmp.Or(c.unknown(e), unknownType))
 	case tv.IsType():
 		return refuse("is a type: want a value")
-	case !c.checkCalls(e), !c.checkComparisons(e):
+	case !c.checkCalls(e), !c.checkComparisons(e), !c.checkVet(e):
 		return nil
 	case c.attr == "key":
 		if _, ok := holeOf(t); !ok || tv.IsNil() || !representable(tv) {
@@ -92,6 +92,9 @@ func (c *expressionCheck) checkCalls(e *expression) bool {
 		switch n := n.(type) {
 		case *ast.CallExpr:
 			calls[ast.Unparen(n.Fun)] = n
+			if digits := c.wantDigits(e, n); digits != "" {
+				refuse(n, digits)
+			}
 			name, isIdent := ast.Unparen(n.Fun).(*ast.Ident)
 			if isIdent && e.info.Types[n.Fun].IsBuiltin() && !slices.Contains(pure, name.Name) {
 				refuse(n, name.Name+": want "+strings.Join(pure[:3], ", ")+" or max of the built-in functions")
@@ -108,6 +111,27 @@ func (c *expressionCheck) checkCalls(e *expression) bool {
 		return ok
 	})
 	return ok
+}
+
+// wantDigits says what is meant by the conversion of an integer to a string, which has one rune and is a mistake to go vet, or
+// to the compiler. It returns "" for what is something else.
+func (c *expressionCheck) wantDigits(e *expression, call *ast.CallExpr) string {
+	if !e.info.Types[call.Fun].IsType() || len(call.Args) != 1 || basicInfo(e.typ(call.Fun))&types.IsString == 0 {
+		return ""
+	}
+	isNumber := func(t types.Type) bool {
+		basic, ok := t.(*types.Basic)
+		return ok && basic.Info()&types.IsInteger != 0 && !slices.Contains([]types.BasicKind{types.Byte, types.Rune, types.UntypedRune}, basic.Kind())
+	}
+	number := call.Args[0]
+	if !slices.ContainsFunc(termsOf(e.typ(number)), isNumber) {
+		return ""
+	}
+	want := types.ExprString(number) + " itself"
+	if c.attr == "key" {
+		want = "{" + types.ExprString(number) + "}"
+	}
+	return types.ExprString(call) + " is one rune and not the digits: want " + want
 }
 
 // ofValue returns the call of a method of a type as one of that of a value.
