@@ -82,7 +82,7 @@ func (b *builder) expression(m *method, l *parse.Limit, attr string, source *ann
 	switch {
 	case errors.As(err, &mistake):
 		message := strings.ReplaceAll(mistake.Msg, "\n\t", " ")
-		if want := cmp.Or(c.wantName(message, pkg, scope), e.wantMember(message, mistake.Pos)); want != "" {
+		if want := cmp.Or(e.wantName(message, mistake.Pos, scope), e.wantMember(message, mistake.Pos)); want != "" {
 			c.refuse(mistake.Pos, message+want)
 		} else {
 			c.refuse(mistake.Pos, cmp.Or(c.unknown(e), message))

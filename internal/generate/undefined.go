@@ -13,22 +13,25 @@ import (
 )
 
 // wantName says what may stand for a name that means nothing, or nothing about other mistakes.
-func (c *expressionCheck) wantName(message string, pkg *types.Package, scope *types.Scope) string {
+func (e *expression) wantName(message string, pos token.Pos, scope *types.Scope) string {
 	name, ok := strings.CutPrefix(message, "undefined: ")
 	if !ok || !token.IsIdentifier(name) {
 		return ""
 	}
-	isRefund, results := c.attr == "refund", c.method.sig.Results()
+	isRefund, results := e.attr == "refund", e.method.sig.Results()
 	switch {
 	case isRefund && numbered.MatchString(name):
 		return ": want " + numberRange("ret", results.Len(), "results")
 	case !isRefund && results.Len() > 0 && (name == "err" || numbered.MatchString(name) || slices.Contains(names(results), name)):
 		return ": want a parameter, results are for refund only"
-	case c.attr == "key" && name == "ip":
+	case e.attr == "key" && name == "ip":
 		return ": want {@ip}"
 	}
+	if mistake := e.builder.source.Package.WhyUndefined(e.limit.Pos, name, e.isQualifier(pos)); mistake != nil {
+		return ": " + mistake.Want()
+	}
 	known := slices.DeleteFunc(scope.Names(), func(name string) bool { return !token.IsIdentifier(name) })
-	if meant := spelling.Nearest(name, append(known, pkg.Scope().Names()...), func(string) string { return "" }); meant != "" {
+	if meant := spelling.Nearest(name, append(known, e.home.Scope().Names()...), func(string) string { return "" }); meant != "" {
 		return fmt.Sprintf(": did you mean %q?", meant)
 	}
 	if isRefund {
@@ -42,13 +45,7 @@ func (e *expression) wantMember(message string, pos token.Pos) string {
 	if !strings.Contains(message, "undefined") {
 		return ""
 	}
-	var selector *ast.SelectorExpr
-	ast.Inspect(e.node, func(n ast.Node) bool {
-		if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Pos() == pos {
-			selector = s
-		}
-		return true
-	})
+	selector := e.selector(func(s *ast.SelectorExpr) bool { return s.Sel.Pos() == pos })
 	if selector == nil {
 		return ""
 	}
@@ -60,12 +57,32 @@ func (e *expression) wantMember(message string, pos token.Pos) string {
 	} else if tv := e.info.Types[selector.X]; tv.IsType() {
 		want = "a field or a method of a value"
 	} else if tv.Type != nil {
+		if mistake := e.builder.source.Package.WhyIncomplete(tv.Type); mistake != nil {
+			return ": " + mistake.Want()
+		}
 		known = membersOf(tv.Type, e.home)
 	}
 	if meant := spelling.Nearest(selector.Sel.Name, known, func(string) string { return "" }); meant != "" {
 		return fmt.Sprintf(": did you mean %q?", meant)
 	}
 	return ": want " + want
+}
+
+// selector returns a selector of the expression, or nil.
+func (e *expression) selector(is func(*ast.SelectorExpr) bool) *ast.SelectorExpr {
+	var found *ast.SelectorExpr
+	ast.Inspect(e.node, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok && is(s) {
+			found = s
+		}
+		return found == nil
+	})
+	return found
+}
+
+// isQualifier reports whether a name at pos stands before a dot.
+func (e *expression) isQualifier(pos token.Pos) bool {
+	return e.selector(func(s *ast.SelectorExpr) bool { return s.X.Pos() == pos }) != nil
 }
 
 // importedBy returns the package that an expression is the name of, and whether it is that.

@@ -21,7 +21,7 @@ func (b *builder) whyUnknown(obj types.Object) string {
 	case mistake == nil:
 		return unknownType
 	default:
-		return fmt.Sprintf("unknown type: want %v to compile: %s", mistake.Pos, mistake.Message)
+		return "unknown type: " + mistake.Want()
 	}
 }
 

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"cmp"
+	"fmt"
 	"go/token"
 	"slices"
 	"strings"
@@ -28,6 +29,9 @@ func Needed(decorators string) string {
 
 // String returns the diagnostic as file:line:col: message.
 func (d Diagnostic) String() string { return d.Pos.String() + ": " + d.Message }
+
+// Want says that something wants the mistake to be mended.
+func (d Diagnostic) Want() string { return fmt.Sprintf("want %v to compile: %s", d.Pos, d.Message) }
 
 // Diagnostics is an error made of all mistakes found, in the order of their positions.
 type Diagnostics []Diagnostic //nolint:errname // the list is the subject; that it is an error comes second

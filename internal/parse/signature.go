@@ -56,9 +56,27 @@ func (d *declaration) reportTypeErrors(obj *types.TypeName) bool {
 func (r *resolver) errorsIn(node ast.Node) {
 	for _, err := range r.errs {
 		if node.Pos() <= err.Pos && err.Pos < node.End() && !strings.HasPrefix(err.Msg, "\t") { // "\tother declaration of"
-			r.errorf(err.Pos, "%s", strings.ReplaceAll(err.Msg, "\n\t", " "))
+			r.explainError(err)
 		}
 	}
+}
+
+// explainError reports a type error, or that of an import from which it follows.
+func (r *resolver) explainError(err types.Error) {
+	message := strings.ReplaceAll(err.Msg, "\n\t", " ")
+	if name, ok := undefinedName(message); ok {
+		if file := r.fileAt(err.Pos); file != nil {
+			before := len(r.diags)
+			if r.blameImport(file, name, file.qualifierAt(err.Pos)) {
+				return
+			}
+			if len(r.diags) > before {
+				message += ": " + r.diags[before].Want()
+				r.diags = r.diags[:before]
+			}
+		}
+	}
+	r.errorf(err.Pos, "%s", message)
 }
 
 // explain reports why a type inside the node is unknown.
@@ -113,13 +131,7 @@ func (d *declaration) traceSelector(c *checkedPackage, file *sourceFile, x *ast.
 	case spec == nil:
 		return
 	}
-	for _, other := range c.files { // the type checker complains about one of a path only
-		for _, same := range other.syntax.Imports {
-			if pathOf(same) == pathOf(spec) {
-				d.errorsIn(same)
-			}
-		}
-	}
+	d.importErrors(file, pathOf(spec))
 	imported := c.pkg.Imports[pathOf(spec)]
 	switch {
 	case imported == nil:
@@ -153,14 +165,14 @@ func (d *declaration) traceName(c *checkedPackage, name string, seen map[ast.Nod
 	}
 }
 
-// packageOf returns the package of a file, the declaration's own if that has it.
-func (d *declaration) packageOf(file *sourceFile) *checkedPackage {
-	if !slices.Contains(d.checked.files, file) {
-		for _, c := range d.pkgs {
+// packageOf returns the package of a file, the resolver's own if that has it.
+func (r *resolver) packageOf(file *sourceFile) *checkedPackage {
+	if !slices.Contains(r.checked.files, file) {
+		for _, c := range r.pkgs {
 			if slices.Contains(c.files, file) {
 				return c
 			}
 		}
 	}
-	return d.checked
+	return r.checked
 }

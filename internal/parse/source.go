@@ -203,6 +203,8 @@ func (s *source) imported(p *packages.Package, c *checkedPackage, path string) (
 			}
 		}
 		return nil, fmt.Errorf("no package %s", path)
+	case isProgram(p, imported):
+		return nil, fmt.Errorf("import %q is a program, not an importable package", path)
 	case !slices.Contains(c.needs, imported):
 		return emptyPackage(path, imported.Name), nil
 	case len(imported.GoFiles) == 0 && imported.PkgPath != "unsafe" && imported.Types == nil:

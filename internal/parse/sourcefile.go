@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"path"
 	"strconv"
 	"sync"
 
@@ -119,16 +118,21 @@ func (s *source) parseSource(path string, src []byte, mode parser.Mode) (*ast.Fi
 	return parser.ParseFile(s.fset, path, src, mode)
 }
 
-// importName returns the name by which a file of the package refers to an import.
+// importName returns the name by which a file of the package refers to an import, or may do so if the import is not known.
 func importName(p *packages.Package, spec *ast.ImportSpec) string {
 	if spec.Name != nil {
 		return spec.Name.Name
 	}
 	importPath := pathOf(spec)
-	if imported := p.Imports[importPath]; imported != nil && imported.Name != "" {
+	if imported := p.Imports[importPath]; imported != nil && imported.Name != "" && !isProgram(p, imported) {
 		return imported.Name
 	}
-	return path.Base(importPath)
+	return nameFor(importPath)
+}
+
+// isProgram reports whether a package is a command, which none but its own tests can import.
+func isProgram(p, imported *packages.Package) bool {
+	return imported.Name == "main" && imported.Dir != p.Dir
 }
 
 func pathOf(spec *ast.ImportSpec) string {

@@ -10,21 +10,30 @@ import (
 // WhyUnknown reports whether the type of a value is unknown, or those of a function, and returns the first mistake that keeps
 // anyone from knowing it, if there is one.
 func (p *Package) WhyUnknown(obj types.Object) (mistake *Diagnostic, isUnknown bool) {
-	if name := nameOnly(obj.Type()); name != nil {
-		obj = name
-	} else if _, isImport := obj.(*types.PkgName); isImport || !unknown.in(obj.Type()) {
+	d := &declaration{resolver: &resolver{source: p.source, checked: p.checked}}
+	switch obj := obj.(type) {
+	case *types.PkgName: // has no type, as those below
+		if file := d.fileAt(obj.Pos()); file != nil {
+			d.importErrors(file, obj.Imported().Path())
+		}
+		return d.first(), d.first() != nil
+	case *types.Builtin, *types.Label:
 		return nil, false
 	}
-	file := p.source.fileAt(obj.Pos())
-	if file == nil {
-		return nil, true
+	if name := nameOnly(obj.Type()); name != nil {
+		obj = name
+	} else if !unknown.in(obj.Type()) {
+		return nil, false
 	}
-	d := &declaration{resolver: &resolver{source: p.source, checked: p.checked}}
-	d.trace(d.packageOf(file), file, file.declarationAt(obj.Pos()), make(map[ast.Node]bool))
-	if len(d.diags) == 0 {
-		return nil, true
+	d.traceObject(obj)
+	return d.first(), true
+}
+
+// traceObject reports why the type of an object is unknown, as [declaration.trace] does.
+func (d *declaration) traceObject(obj types.Object) {
+	if file := d.fileAt(obj.Pos()); file != nil {
+		d.trace(d.packageOf(file), file, file.declarationAt(obj.Pos()), make(map[ast.Node]bool))
 	}
-	return &d.diags[0], true
 }
 
 // nameOnly returns the name of a type of which nothing else is known, as of one that is defined by one of C, if the type is

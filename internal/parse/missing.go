@@ -1,0 +1,132 @@
+package parse
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+)
+
+// WhyUndefined returns the mistake of an import by which a name may be undefined in the file that holds pos, or nil. A name that
+// stands before a dot may be that of a package.
+func (p *Package) WhyUndefined(pos token.Pos, name string, isQualifier bool) *Diagnostic {
+	r := &resolver{source: p.source, checked: p.checked}
+	if file := r.fileAt(pos); file != nil {
+		r.blameImport(file, name, isQualifier)
+	}
+	return r.first()
+}
+
+// first returns the first of the mistakes, or nil.
+func (r *resolver) first() *Diagnostic {
+	if len(r.diags) == 0 {
+		return nil
+	}
+	return &r.diags[0]
+}
+
+// blameImport reports the mistake of an import of the file that is to blame for an undefined name, if there is one: the import
+// whose name that may be, or else one of which nobody knows what it is called, or what names it brings with a dot. It reports
+// whether the name may well be that of the import.
+func (r *resolver) blameImport(file *sourceFile, name string, isQualifier bool) (certain bool) {
+	before := len(r.diags)
+	if spec := file.imports[name]; isQualifier && spec != nil {
+		r.importErrors(file, pathOf(spec))
+		return len(r.diags) > before
+	}
+	for _, spec := range file.syntax.Imports {
+		isDot := spec.Name != nil && spec.Name.Name == "."
+		switch {
+		case len(r.diags) > before:
+			return isDot
+		case isDot && !isQualifier && token.IsExported(name), spec.Name == nil && isQualifier && !file.qualifies(nameFor(pathOf(spec))):
+			r.importErrors(file, pathOf(spec))
+		}
+	}
+	return false
+}
+
+// importErrors reports what is wrong with the import of a path: the type checker complains about one of them in the package only.
+func (r *resolver) importErrors(file *sourceFile, path string) {
+	for _, other := range r.packageOf(file).files {
+		for _, same := range other.syntax.Imports {
+			if pathOf(same) == path {
+				r.errorsIn(same)
+			}
+		}
+	}
+}
+
+// qualifies reports whether declarations of the file have the name before a dot.
+func (f *sourceFile) qualifies(name string) bool {
+	return f.anySelector(func(s *ast.SelectorExpr) bool {
+		x, ok := s.X.(*ast.Ident)
+		return ok && x.Name == name
+	})
+}
+
+// qualifierAt reports whether a name at pos stands before a dot.
+func (f *sourceFile) qualifierAt(pos token.Pos) bool {
+	return f.anySelector(func(s *ast.SelectorExpr) bool { return s.X.Pos() == pos })
+}
+
+func (f *sourceFile) anySelector(is func(*ast.SelectorExpr) bool) bool {
+	found := false
+	ast.Inspect(f.syntax, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			found = found || is(s)
+		}
+		return !found
+	})
+	return found
+}
+
+// undefinedName returns the name that an error says is undefined.
+func undefinedName(message string) (string, bool) {
+	name, ok := strings.CutPrefix(message, "undefined: ")
+	return name, ok && token.IsIdentifier(name)
+}
+
+// WhyIncomplete returns the mistake by which a value may lack fields or methods that it should have, or nil: an embedded type is
+// unknown.
+func (p *Package) WhyIncomplete(t types.Type) *Diagnostic {
+	return p.whyIncomplete(t, make(map[types.Type]bool))
+}
+
+func (p *Package) whyIncomplete(t types.Type, seen map[types.Type]bool) *Diagnostic {
+	if pointer, ok := t.Underlying().(*types.Pointer); ok {
+		t = pointer.Elem()
+	}
+	if seen[t] {
+		return nil
+	}
+	seen[t] = true
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		for field := range u.Fields() {
+			if !field.Embedded() {
+				continue
+			}
+			mistake, isUnknown := p.WhyUnknown(field)
+			if !isUnknown {
+				mistake = p.whyIncomplete(field.Type(), seen)
+			}
+			if mistake != nil {
+				return mistake
+			}
+		}
+	case *types.Interface:
+		d := &declaration{resolver: &resolver{source: p.source, checked: p.checked}}
+		for _, node := range p.source.flatten(u).broken {
+			if node == nil { // its literal is known by its type only
+				if named, ok := types.Unalias(t).(*types.Named); ok {
+					d.traceObject(named.Obj())
+				}
+			} else if file := d.fileAt(node.Pos()); file != nil {
+				d.trace(d.packageOf(file), file, node, make(map[ast.Node]bool))
+			}
+		}
+		return d.first()
+	}
+	return nil
+}
