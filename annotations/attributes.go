@@ -173,7 +173,7 @@ func oneOf[T ~string](field func(*Annotation) *T, words ...T) func(*Annotation, 
 		}
 		known := nearestWord(v.text, names)
 		errs := v.want("%s", didYouMean(known, "want "+list(names)))
-		if known != "" && v.offsets == nil {
+		if known != "" && v.offsets == nil && !loosens(v.text, known) {
 			errs.edit(v.offset, v.text, known)
 		}
 		return errs

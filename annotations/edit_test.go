@@ -48,6 +48,24 @@ func TestEdits(t *testing.T) {
 		{`//ratelimit:count=5 refill="greedily"`, []string{`//ratelimit:count=5 refill="greedy"`}},
 		{"//ratelimit:count=5 mode=pink", []string{""}},
 
+		{"//ratelimit:count5", []string{""}}, // of which the value would be gone
+
+		// Colons.
+		{"//ratelimit:count:5", []string{"//ratelimit:count=5"}},
+		{"//ratelimit:key:{a.b} count: 5", []string{"//ratelimit:key={a.b} count: 5", "//ratelimit:key:{a.b} count=5"}},
+		{"//ratelimit:limit:count=5", []string{"//ratelimit:limit count=5"}},
+		{"//ratelimit:limit:5", []string{"//ratelimit:count:5", "//ratelimit:limit=5"}},
+		{"//ratelimit:skip:true", []string{"//ratelimit:skip"}},
+		{"//ratelimit:skip:count=5", []string{""}},
+		{"//ratelimit:hello:count=5", []string{""}},
+
+		// What would refuse fewer calls is for somebody to decide, unless it is only misspelled.
+		{"//ratelimit:count=5 onempty=skip", []string{""}},
+		{"//ratelimit:count=5 onempty=alow", []string{"//ratelimit:count=5 onempty=allow"}},
+		{"//ratelimit:count=5 fail=pass", []string{""}},
+		{"//ratelimit:count=5 mode=dry-run", []string{""}},
+		{"//ratelimit:count=5 onempty=reject", []string{"//ratelimit:count=5 onempty=deny"}},
+
 		// Blanks.
 		{"//ratelimit:count = 5", []string{"//ratelimit:count=5"}},
 		{"//ratelimit:count= 5 time =1", []string{"//ratelimit:count=5 time =1", "//ratelimit:count= 5 time=1"}},

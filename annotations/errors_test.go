@@ -38,6 +38,25 @@ var invalid = []struct {
 	{`^//ratelimit:key=a`, []string{missing}},
 	{`^//ratelimit:limit key=a ^foo=1`, []string{missing, `unknown attribute "foo": ` + wantAny}},
 
+	// Colons, which other notations have in the place of =.
+	{`//ratelimit:count^:5`, []string{`count: colon in place of =: want count=VALUE`}},
+	{`//ratelimit:key^:abc count=3`, []string{`key: colon in place of =: want key=VALUE`}},
+	{`//ratelimit:ip^:true count=^0`, []string{`ip: colon in place of =: want ip=VALUE`, `count=0: want 1 to 1000000000`}},
+	{`//ratelimit:count=5 time^: 3`, []string{`time: colon in place of =: want time=VALUE`}},
+	{`//ratelimit:^Count^:5 ^ip:`, []string{
+		`unknown attribute "Count": did you mean "count"?`,
+		`Count: colon in place of =: want Count=VALUE`,
+		`ip: empty value: want ip=VALUE`,
+	}},
+	{`//ratelimit:limit^:count=5`, []string{`limit: colon behind it: want a blank`}},
+	{`//ratelimit:limit^:count^:5`, []string{`limit: colon behind it: want a blank`, `count: colon in place of =: want count=VALUE`}},
+	{`//ratelimit:^limit^:5`, []string{`unknown attribute "limit": did you mean "count"?`, `limit: colon in place of =: want limit=VALUE`}},
+	{`//ratelimit:^skip:true`, []string{`"skip:true": want skip alone`}},
+	{`//ratelimit:^limit:skip`, []string{`"limit:skip": want skip alone`}},
+	{`//ratelimit:skip^:{a} count=5`, []string{`skip: colon in place of =: want skip=VALUE`}},
+	{`//ratelimit:^hello:5 count=5`, []string{`unknown directive "hello:5": ` + wantForm}},
+	{`//ratelimit:count=5 ^hello:5`, []string{`"hello:5": want name=value`}},
+
 	// Names.
 	{`//ratelimit:count=5 ^ipLimit=true`, []string{`unknown attribute "ipLimit": did you mean "ip"?`}},
 	{`//ratelimit:^Key=a count=5`, []string{`unknown attribute "Key": did you mean "key"?`}},

@@ -66,6 +66,10 @@ func (l *lexer) attribute() (attribute, bool) {
 		return attribute{}, false
 	}
 	name := l.upTo(blanks + "=")
+	if head, _, ok := strings.Cut(name, ":"); ok && nearestAttribute(head) != "" {
+		l.pos = start + len(head)
+		name = head
+	}
 	if !attributeName.MatchString(name) {
 		l.upTo(blanks)
 		l.errs.add(start, "%q: want name=value", l.text[start:l.pos])
@@ -83,12 +87,13 @@ func (l *lexer) attribute() (attribute, bool) {
 	return attr, true
 }
 
-// equals reads the = after a name, and the blanks around it that must not be there but leave no doubt about what was
-// meant.
+// equals reads the = after a name, and a colon in its place or blanks around it, which must not be there but leave no doubt about
+// what was meant.
 func (l *lexer) equals(name string) bool {
 	end := l.pos
+	isColon := strings.HasPrefix(l.rest(), ":")
 	l.skipBlanks()
-	if !strings.HasPrefix(l.rest(), "=") {
+	if !isColon && !strings.HasPrefix(l.rest(), "=") {
 		l.pos = end
 		return false
 	}
@@ -96,6 +101,11 @@ func (l *lexer) equals(name string) bool {
 	l.pos++
 	after := l.pos
 	l.skipBlanks()
+	if isColon && l.rest() != "" {
+		l.errs.add(end, "%s: colon in place of =: want %[1]s=VALUE", name)
+		l.errs.edit(end, l.text[end:l.pos], "=")
+		return true
+	}
 	if l.rest() == "" || attributeStart.MatchString(l.rest()) {
 		l.pos = after // an empty value, whose error says enough
 		return true

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 const (
@@ -47,6 +48,9 @@ type directive struct {
 
 func (d *directive) read() {
 	l := lexer{text: d.text, pos: len(prefix)}
+	if d.readVerbWithColon() {
+		return
+	}
 	word := l.upTo(blanks)
 	l.skipBlanks()
 	rest := l.rest()
@@ -63,18 +67,56 @@ func (d *directive) read() {
 		d.errs.add(len(prefix), "limit without attributes: want limit count=5")
 	case word == "limit":
 		d.readAttributes(l.pos)
-	case strings.Contains(word, "=") || lookup(word) != nil:
+	case strings.Contains(word, "=") || lookup(word) != nil || startsAttribute(word):
 		d.readAttributes(len(prefix))
 	default:
 		known := nearestVerb(word)
 		d.errs.add(len(prefix), "unknown directive %q: %s", word, didYouMean(known, "want "+wantAttributes))
-		if known != "" {
+		if known != "" && isWord(word) { // or else there is a value in it
 			d.errs.edit(len(prefix), word, known)
 		}
 		if rest != "" {
 			d.readAttributes(l.pos)
 		}
 	}
+}
+
+// readVerbWithColon reads a verb with a colon behind it, as in limit:count=5 or skip:true, and reports whether there is one. What
+// has a value is rather an attribute: limit:5 is a count, and skip:{e} a condition.
+func (d *directive) readVerbWithColon() bool {
+	verb, rest, ok := strings.Cut(d.text[len(prefix):], ":")
+	if !ok || verb == "" {
+		return false
+	}
+	rest = strings.TrimLeft(rest, blanks)
+	start := len(d.text) - len(rest)
+	switch {
+	case verb == "skip" && !strings.HasPrefix(rest, "{"), verb == "limit" && rest == "skip":
+		body := d.text[len(prefix):]
+		d.errs.add(len(prefix), "%q: want skip alone", body)
+		if rest == "" || rest == "true" || rest == "skip" { // or else somebody may want a limit
+			d.errs.edit(len(prefix), body, "skip")
+		}
+	case verb == "limit" && (firstAttribute.MatchString(rest) || startsAttribute(rest)):
+		colon := len(prefix) + len(verb)
+		d.errs.add(colon, "limit: colon behind it: want a blank")
+		d.errs.edit(colon, d.text[colon:start], " ")
+		d.readAttributes(start)
+	default:
+		return false
+	}
+	return true
+}
+
+// startsAttribute reports whether a text begins with the name of an attribute, near enough, and a colon in the place of its =.
+func startsAttribute(text string) bool {
+	name, _, ok := strings.Cut(text, ":")
+	return ok && nearestAttribute(name) != ""
+}
+
+// isWord reports whether a text is made of letters, and of what may join them.
+func isWord(text string) bool {
+	return strings.TrimFunc(text, func(r rune) bool { return unicode.IsLetter(r) || r == '-' || r == '_' }) == ""
 }
 
 // readAttributes reads the attributes from offset to the end of the line, each by its row of the table, and then checks

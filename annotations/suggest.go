@@ -2,6 +2,7 @@ package annotations
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ratelimitgen/ratelimitgen/internal/spelling"
@@ -85,6 +86,13 @@ func nearestVerb(word string) string {
 		return verb
 	}
 	return nearestAttribute(word)
+}
+
+// loosens reports whether a word lets more calls pass than the default of its attribute, and stands for one that is not it by
+// another spelling: whether that was meant is not for an edit to decide.
+func loosens(seen, known string) bool {
+	isLoose := slices.Contains([]string{"open", "shadow", "off", "allow"}, known)
+	return isLoose && spelling.Nearest(seen, []string{known}, func(string) string { return "" }) == ""
 }
 
 // nearestWord returns the word of an attribute's few that is meant, or "".
