@@ -84,19 +84,19 @@ func (o *output) report(err error) int {
 			o.errorf("%s\n", o.shorten(d.String()))
 		}
 	default:
-		o.errorf("ratelimitgen: %v\n", err)
+		o.errorf("ratelimitgen: %s\n", o.shorten(err.Error()))
 	}
 	return exitFindings
 }
 
 // shorten makes the paths in a line relative ones, as the go command does with those in the output of its tools: where there is
-// a space before them, or nothing.
+// a space or a parenthesis before them, or nothing.
 func (o *output) shorten(line string) string {
 	if filepath.Dir(o.dir) == o.dir { // with the root, all that begins with a slash would look like a path, directives too
 		return line
 	}
 	below := o.dir + string(filepath.Separator)
-	return strings.ReplaceAll(" "+line, " "+below, " ")[1:]
+	return strings.NewReplacer(" "+below, " ", "("+below, "(").Replace(" " + line)[1:]
 }
 
 // relative returns path as it is seen from the working directory if it is below that.

@@ -30,7 +30,7 @@ func (m *mistakes) add(pos token.Pos, message string) { m.addFor("", pos, messag
 
 // addFor reports a mistake about a decorator in another package, or in none if that is "".
 func (m *mistakes) addFor(decorator string, pos token.Pos, message string) {
-	m.single = append(m.single, parse.Diagnostic{Pos: m.fset.PositionFor(pos, false), Message: message, Decorators: decorator})
+	m.single = append(m.single, parse.Diagnostic{Pos: m.fset.PositionFor(pos, false), Message: parse.InC(message), Decorators: decorator})
 }
 
 // addMethod reports a mistake whose message has a %s for the method. Decorators of several interfaces may report the
@@ -58,7 +58,7 @@ func (m *mistakes) err() error {
 	for _, each := range m.methods {
 		all = append(all, parse.Diagnostic{
 			Pos:        m.fset.PositionFor(each.pos, false),
-			Message:    fmt.Sprintf(each.format, enumerate(each.names)),
+			Message:    parse.InC(fmt.Sprintf(each.format, enumerate(each.names))),
 			Decorators: each.decorator,
 		})
 	}

@@ -1,7 +1,6 @@
 package generate
 
 import (
-	"fmt"
 	"go/ast"
 	"go/types"
 	"slices"
@@ -32,8 +31,16 @@ func (w *lowering) selected(e *ast.SelectorExpr, selection *types.Selection) pla
 
 func (w *lowering) checkExported(selection *types.Selection) {
 	if obj := selection.Obj(); !obj.Exported() && !w.p.isLocal(obj.Pkg()) {
-		w.p.problems = append(w.p.problems, fmt.Sprintf("%s.%s is not exported", obj.Pkg().Name(), obj.Name()))
+		w.p.problems = append(w.p.problems, memberName(routeOf(selection).holder(), obj)+" is not exported")
 	}
+}
+
+// memberName is what a field or method is called in messages, with the type that has it: svc.Request.id.
+func memberName(holder types.Type, obj types.Object) string {
+	if named, ok := holder.(interface{ Obj() *types.TypeName }); ok && named.Obj().Pkg() != nil {
+		return named.Obj().Pkg().Name() + "." + named.Obj().Name() + "." + obj.Name()
+	}
+	return obj.Pkg().Name() + "." + obj.Name()
 }
 
 // route leads from a value to a field or method of it, over fields that are embedded.
@@ -53,7 +60,9 @@ func (r route) mayBeNil() bool {
 
 // requireRoute requires that what is on the way from a value to its field or method is not nil.
 func (w *lowering) requireRoute(pl place, r route) {
+	holder := r.from
 	r.walk(func(t types.Type, field *types.Var) {
+		defer func() { holder = pointee(t) }()
 		if field != nil {
 			pl = pl.dot(field.Name())
 		}
@@ -61,10 +70,25 @@ func (w *lowering) requireRoute(pl place, r route) {
 			return
 		}
 		if field != nil && !field.Exported() && !w.p.isLocal(field.Pkg()) {
-			w.p.problems = append(w.p.problems, fmt.Sprintf("%s.%s may be nil and is not exported", field.Pkg().Name(), field.Name()))
+			w.p.problems = append(w.p.problems, memberName(holder, field)+" may be nil and is not exported")
 		}
 		w.requireNotNil(pl)
 	})
+}
+
+// holder returns the type that has the field or method.
+func (r route) holder() types.Type {
+	holder := r.from
+	r.walk(func(t types.Type, _ *types.Var) { holder = pointee(t) })
+	return holder
+}
+
+// pointee returns the type that a pointer points to, or the type itself if it is none.
+func pointee(t types.Type) types.Type {
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		return p.Elem()
+	}
+	return t
 }
 
 // walk calls visit for the value, and then for each embedded field on the way, with its type. The field or method at the
@@ -73,10 +97,7 @@ func (r route) walk(visit func(t types.Type, field *types.Var)) {
 	t := r.from
 	visit(t, nil)
 	for _, i := range r.index[:len(r.index)-1] {
-		if p, ok := t.Underlying().(*types.Pointer); ok {
-			t = p.Elem()
-		}
-		field := t.Underlying().(*types.Struct).Field(i)
+		field := pointee(t).Underlying().(*types.Struct).Field(i)
 		t = field.Type()
 		visit(t, field)
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/dave/jennifer/jen"
+
+	"github.com/ratelimitgen/ratelimitgen/internal/parse"
 )
 
 // printer turns types into code. It notes what the code mentions and what it could not say.
@@ -28,7 +30,9 @@ type printer struct {
 func (p *printer) typ(t types.Type) *jen.Statement {
 	switch t := t.(type) {
 	case *types.Alias:
-		if p.obstacle(t.Obj()) != "" {
+		if obstacle := p.obstacle(t.Obj()); obstacle != "" && parse.OfC(t) {
+			p.problems = append(p.problems, obstacle) // nothing else can be written for it
+		} else if obstacle != "" {
 			return p.typ(t.Rhs())
 		}
 		return p.named(t.Obj(), t.TypeArgs())

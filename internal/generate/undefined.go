@@ -56,6 +56,8 @@ func (e *expression) wantMember(message string, pos token.Pos) string {
 		want = "a name of that package"
 	} else if tv := e.info.Types[selector.X]; tv.IsType() {
 		want = "a field or a method of a value"
+	} else if inner := e.pointedTo(tv.Type, selector.Sel.Name); inner {
+		return ": want (*" + types.ExprString(selector.X) + ")." + selector.Sel.Name
 	} else if tv.Type != nil {
 		if mistake := e.builder.source.Package.WhyIncomplete(tv.Type); mistake != nil {
 			return ": " + mistake.Want()
@@ -66,6 +68,20 @@ func (e *expression) wantMember(message string, pos token.Pos) string {
 		return fmt.Sprintf(": did you mean %q?", meant)
 	}
 	return ": want " + want
+}
+
+// pointedTo reports whether a value is a pointer to something that has the field or method, which it has not itself: a pointer to
+// a pointer, or to an interface.
+func (e *expression) pointedTo(t types.Type, name string) bool {
+	if t == nil {
+		return false
+	}
+	pointer, ok := t.Underlying().(*types.Pointer)
+	if !ok {
+		return false
+	}
+	obj, _, _ := types.LookupFieldOrMethod(pointer.Elem(), true, e.home, name)
+	return obj != nil
 }
 
 // selector returns a selector of the expression, or nil.
@@ -102,7 +118,7 @@ func (e *expression) importedBy(x ast.Expr) (*types.Package, bool) {
 func membersOf(t types.Type, from *types.Package) []string {
 	var names []string
 	add := func(obj types.Object) {
-		if obj.Exported() || obj.Pkg() == from {
+		if obj.Exported() || obj.Pkg().Path() == from.Path() { // that of cgo is another package of the same path
 			names = append(names, obj.Name())
 		}
 	}

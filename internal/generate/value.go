@@ -188,11 +188,17 @@ func (b *builder) qualifier(pkg *types.Package) string {
 	return pkg.Name()
 }
 
+// isCharacter reports whether a pointer to a value of type t rather points to the first of many, as those of C do.
+func isCharacter(t types.Type) bool {
+	basic, ok := t.Underlying().(*types.Basic)
+	return ok && (basic.Kind() == types.Byte || basic.Kind() == types.Int8)
+}
+
 // wayOut returns a hint for a value that could be a part of a key by a small change.
 func (c *expressionCheck) wayOut(e *expression) string {
 	t := e.typ(e.node)
 	if p, ok := t.Underlying().(*types.Pointer); ok {
-		if _, ok := holeOf(p.Elem()); ok {
+		if _, ok := holeOf(p.Elem()); ok && !isCharacter(p.Elem()) {
 			return ", such as {*" + c.source.Text + "}"
 		}
 	}

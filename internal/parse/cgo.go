@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -87,7 +88,19 @@ func inC(c *types.Package, obj types.Object) types.Object {
 	return nil
 }
 
-// ofCgo reports whether the type is one that cgo declares, which only files that it has read can name.
+// cgoName finds what cgo calls a type of C, with the package that it declares that in, and the number of a struct without a name.
+var cgoName = regexp.MustCompile(`(?:\b\w+\.)?\b_Ctype_(\w+?)(?:___\d+)?\b`)
+
+// InC returns a text with the names that types of C have for the user, and not those that cgo has for them.
+func InC(text string) string { return cgoName.ReplaceAllString(text, "C.$1") }
+
+// OfC reports whether a type is one that cgo declares, which only files that it has read can name.
+func OfC(t types.Type) bool {
+	named, ok := types.Unalias(t).(*types.Named)
+	return ok && ofCgo(named.Obj())
+}
+
+// ofCgo reports whether that is the name of one.
 func ofCgo(obj *types.TypeName) bool { return strings.HasPrefix(obj.Name(), "_Ctype_") }
 
 // isAboutCgo reports whether a mistake is none, being about the letter case of what C declares.
@@ -126,7 +139,7 @@ func (l *Listing) runCgo(p *packages.Package, sizes types.Sizes) (*types.Package
 	}
 	for _, failed := range append(listed.DepsErrors, listed.Error) {
 		if failed != nil && len(listed.CompiledGoFiles) == 0 {
-			return nil, errors.New(withoutHeadline(failed.Err))
+			return nil, errors.New(l.fromRoot(withoutHeadline(failed.Err)))
 		}
 	}
 	for _, path := range listed.CompiledGoFiles {
@@ -150,6 +163,17 @@ func withoutHeadline(words string) string {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "# ") {
 			return line
 		}
+	}
+	return words
+}
+
+// relativeFile finds the file at the start of what a tool says about one below its working directory.
+var relativeFile = regexp.MustCompile(`^[^/\s:][^\s:]*\.\w+:\d`)
+
+// fromRoot returns words with the absolute path of the file that they begin with, as all others have it.
+func (l *Listing) fromRoot(words string) string {
+	if relativeFile.MatchString(words) && !filepath.IsAbs(words) {
+		return filepath.Join(l.dir, words)
 	}
 	return words
 }

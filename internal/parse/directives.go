@@ -116,7 +116,7 @@ func (d *directives) attach(fset *token.FileSet, l *line, o owner) {
 // add appends a diagnostic at pos. The position is that in the file itself, whatever //line comments say: there the
 // directive is to be mended.
 func (ds *Diagnostics) add(fset *token.FileSet, pos token.Pos, message string) {
-	*ds = append(*ds, Diagnostic{Pos: fset.PositionFor(pos, false), Message: message})
+	*ds = append(*ds, Diagnostic{Pos: fset.PositionFor(pos, false), Message: InC(message)})
 }
 
 // owner is what a comment group belongs to: a type of the package, a method or embedded type of an interface, or else a

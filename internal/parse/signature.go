@@ -145,10 +145,16 @@ func (d *declaration) traceSelector(c *checkedPackage, file *sourceFile, x *ast.
 	}
 }
 
-// refuseC reports a type that comes from the C of a package: it cannot be in a signature, and elsewhere must be known.
+// refuseC reports a type that comes from the C of a package: it cannot be in a signature, and elsewhere must be known, as behind
+// an alias.
 func (d *declaration) refuseC(c *checkedPackage, x *ast.Ident, name string) {
+	isAliased := false
+	if file := d.fileAt(x.Pos()); file != nil {
+		spec, ok := file.declarationAt(x.Pos()).(*ast.TypeSpec)
+		isAliased = ok && spec.Assign.IsValid()
+	}
 	switch {
-	case d.spec != nil:
+	case d.spec != nil && !(isAliased && c.cgoErr != nil):
 		d.errorf(x.Pos(), "%s.%s: a type of cgo in the signature of a limited interface is not supported: want a Go type", x.Name, name)
 	case c.cgoErr != nil:
 		d.errorf(x.Pos(), "could not ask cgo for %s.%s (%v)", x.Name, name, c.cgoErr)

@@ -152,6 +152,12 @@ func (s *source) unchecked(p *packages.Package) *checkedPackage {
 
 func (s *source) checkFiles(p *packages.Package, c *checkedPackage) {
 	packageC := s.packageC(p, c)
+	var errs []types.Error
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.errs = append(s.errs, completed(errs)...)
+	}()
 	conf := types.Config{
 		IgnoreFuncBodies: true,
 		FakeImportC:      packageC == nil,
@@ -166,9 +172,7 @@ func (s *source) checkFiles(p *packages.Package, c *checkedPackage) {
 			var typeErr types.Error
 			if errors.As(err, &typeErr) && !isAboutCgo(typeErr) {
 				c.failed = c.failed || typeErr.Pos.IsValid() && typeErr.Pos != s.nowhere
-				s.mu.Lock()
-				s.errs = append(s.errs, typeErr)
-				s.mu.Unlock()
+				errs = append(errs, typeErr)
 			}
 		},
 	}
@@ -190,6 +194,25 @@ func (s *source) checkFiles(p *packages.Package, c *checkedPackage) {
 		return
 	}
 	c.types, _ = conf.Check(p.PkgPath, s.fset, syntax, c.info) // the error is the first of s.errs
+}
+
+// completed returns errors of which those that end in a colon have what follows them.
+func completed(errs []types.Error) []types.Error {
+	for i := range errs {
+		if !strings.HasSuffix(errs[i].Msg, ":") {
+			continue
+		}
+		separator := " "
+		for _, next := range errs[i+1:] {
+			detail, goesOn := strings.CutPrefix(next.Msg, "\t")
+			if !goesOn {
+				break
+			}
+			errs[i].Msg += separator + detail
+			separator = ", "
+		}
+	}
+	return errs
 }
 
 // imported returns what an import of the package means. One that nothing needs is not looked at.

@@ -96,8 +96,8 @@ func (is part) in(t types.Type) bool {
 		return true
 	}
 	switch t := t.(type) {
-	case *types.Alias:
-		return is.inAny(t.TypeArgs().Types()) || is.in(t.Rhs())
+	case *types.Alias: // has a name to be written by, whatever it stands for
+		return is.inAny(t.TypeArgs().Types()) || unknown.in(t.Rhs())
 	case *types.Named:
 		return is.inAny(t.TypeArgs().Types())
 	case *types.Pointer:
