@@ -189,7 +189,7 @@ func (s *source) checkFiles(p *packages.Package, c *checkedPackage) {
 			s.addIncoming(syntax)
 		}
 	}
-	if len(syntax) == 0 && !isOurs(p) {
+	if len(syntax) == 0 { // as where there is nothing but our own output
 		c.types = emptyPackage(p.PkgPath, p.Name)
 		return
 	}
