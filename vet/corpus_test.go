@@ -35,8 +35,8 @@ b/b.go:20:48: methods=Gte: no such method: want one of Get
 c/c.go:7:2: Get: other limits than at b/b.go:6:2: want the same ones, or a line on Get in Twice itself`,
 	"expression_of_other_package": `
 base/base.go:18:20: count=0: want 1 to 1000000000
-users.go:5:6: key: {req.ID}: base.meta may be nil and is not exported, but the decorator of app.Users needs it: want what can be written there, or Put with a line of its own there (at base/base.go:6:23)
-users.go:5:6: key: {req.id}: base.id is not exported, but the decorator of app.Users needs it: want what can be written there, or Get with a line of its own there (at base/base.go:4:30)
+users.go:5:6: key: {req.ID}: base.Request.meta may be nil and is not exported, but the decorator of app.Users needs it: want what can be written there, or Put with a line of its own there (at base/base.go:6:23)
+users.go:5:6: key: {req.id}: base.Request.id is not exported, but the decorator of app.Users needs it: want what can be written there, or Get with a line of its own there (at base/base.go:4:30)
 users.go:5:6: key: {string(K("x"))}: K is a type parameter of another interface, but the decorator of app.Users needs it: want what can be written there, or Get with a line of its own there (at base/base.go:4:39)
 users.go:5:6: key: {tenant()}: base.tenant is not exported, but the decorator of app.Users needs it: want what can be written there, or Get with a line of its own there (at base/base.go:4:19)`,
 	"expression_of_several_packages": `
@@ -66,6 +66,23 @@ users.go:22:34: key: {string(tenant(ctx))}: unknown type: want one that compiles
 users.go:22:49: key: {number(tenant(ctx)) + "x"}: unknown type: want one that compiles
 users.go:6:31: fallback=cached: unknown type: want one that compiles
 users.go:8:31: fallback=gone: unknown type: want one that compiles`,
+	"unknown_imports": `
+dotted.go:16:30: undefined: options
+dotted.go:20:27: key: {Of(id)}: undefined: Of: want a parameter, or a name of the file or the package
+dotted.go:20:36: key: {unlike.Of(id)}: undefined: unlike: want a parameter, or a name of the file or the package
+dotted.go:20:52: key: {of(id)}: undefined: of: want a parameter, or a name of the file or the package
+dotted.go:22:27: key: {box.Options}: unknown type: want dotted.go:26:32 to compile: undefined: Options
+embedded.go:22:35: key: {request.ID}: request.ID undefined (type *Request has no field or method ID): want a field or a method that there is
+embedded.go:22:53: key: {request.Base.ID}: request.Base.ID undefined (type *Base has no field or method ID): want a field or a method that there is
+embedded.go:24:34: key: {reader.ID()}: reader.ID undefined (type Reader has no field or method ID): want a field or a method that there is
+embedded.go:24:73: key: {len(request.Name.ID)}: request.Name.ID undefined (type string has no field or method ID): want a field or a method that there is
+users.go:25:27: key: {bar.Of(id)}: undefined: bar: want a parameter, or a name of the file or the package
+users.go:25:40: key: {sdk.Of(id)}: unknown type: want one that compiles
+users.go:25:58: cost: {missing.K}: undefined: missing: want a parameter, or a name of the file or the package
+users.go:25:79: skip: {len(yaml.None) == 0}: undefined: yaml: want a parameter, or a name of the file or the package
+users.go:27:27: key: {box.Client}: unknown type: want users.go:31:25 to compile: undefined: bar
+users.go:27:44: key: {box.Oprions}: box.Oprions undefined (type Box has no field or method Oprions): want a field or a method that there is
+users.go:6:2: could not import example.com/app/command (import "example.com/app/command" is a program, not an importable package)`,
 	"fallback_of_the_tests": `
 users.go:6:31: fallback=fake: is a function of the tests: want it in a file that is no test
 users.go:6:31: fallback=fake: no function of app and no method of Users: want the name of one`,

@@ -103,7 +103,7 @@ func (p *printer) obstacle(obj types.Object) string {
 		return ""
 	case !obj.Exported():
 		return fmt.Sprintf("%s.%s is not exported", pkg.Name(), obj.Name())
-	case pkg.Name() == "main":
+	case isCommand(pkg, p.target.Path()):
 		return pkg.Path() + " is a command, which cannot be imported"
 	case !importable(pkg, p.target.Path()):
 		return fmt.Sprintf("%s cannot be imported by %s", pkg.Path(), p.target.Path())
@@ -116,10 +116,15 @@ func (p *printer) isLocal(pkg *types.Package) bool {
 	return pkg == p.target || pkg.Path() == p.target.Path()
 }
 
+// isCommand reports whether pkg is a command to the package of that path, which is not the one with its tests.
+func isCommand(pkg *types.Package, from string) bool {
+	return pkg.Name() == "main" && pkg.Path()+"_test" != from
+}
+
 // importable reports whether the package of that path may import pkg.
 func importable(pkg *types.Package, from string) bool {
 	path := "/" + pkg.Path() + "/"
-	if pkg.Name() == "main" || strings.HasPrefix(path, "/vendor/") { // of the standard library
+	if isCommand(pkg, from) || strings.HasPrefix(path, "/vendor/") { // of the standard library
 		return false
 	}
 	i := strings.LastIndex(path, "/internal/")

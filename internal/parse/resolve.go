@@ -83,8 +83,11 @@ func (r *resolver) resolveType(file *sourceFile, spec *ast.TypeSpec) *Interface 
 	if len(d.broken) > 0 {
 		r.unclear[file] = true
 	}
-	if !d.isAnnotated() || d.reportTypeErrors(obj) {
+	if !d.isAnnotated() {
 		return nil
+	}
+	if d.reportTypeErrors(obj) {
+		return d.sound(obj)
 	}
 	switch {
 	case !d.iface.IsMethodSet():
@@ -105,6 +108,41 @@ func (r *resolver) resolveType(file *sourceFile, spec *ast.TypeSpec) *Interface 
 		iface.Methods = append(iface.Methods, resolved)
 	}
 	return iface
+}
+
+// sound returns an interface that has type errors without the methods that they are about, so that what is wrong with the lines of
+// the others is told, too. It is nil if there are none.
+func (d *declaration) sound(obj *types.TypeName) *Interface {
+	if !d.iface.IsMethodSet() || obj.Name() == "_" || unwritable.inConstraints(obj.Type()) {
+		return nil
+	}
+	iface := &Interface{Name: obj.Name(), Object: obj, TypeParams: typeParamsOf(obj.Type())}
+	for _, m := range d.methods {
+		if d.isSound(m) {
+			resolved := d.resolveMethod(m)
+			resolved.Unclear = true
+			iface.Methods = append(iface.Methods, resolved)
+		}
+	}
+	if len(iface.Methods) == 0 {
+		return nil
+	}
+	return iface
+}
+
+// isSound reports whether no type error is about a method.
+func (d *declaration) isSound(m *method) bool {
+	if unwritable.in(m.Signature()) {
+		return false
+	}
+	file := d.fileAt(m.sources[0].pos)
+	if file == nil {
+		return true
+	}
+	declared, ok := file.methodAt(m.sources[0].pos)
+	return !ok || !slices.ContainsFunc(d.errs, func(err types.Error) bool {
+		return declared.field.Pos() <= err.Pos && err.Pos < declared.field.End()
+	})
 }
 
 // refuse reports that the lines of the declaration stand on something that cannot be decorated.

@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"strconv"
+	"strings"
 	"sync"
 
 	"golang.org/x/tools/go/packages"
@@ -132,7 +133,7 @@ func importName(p *packages.Package, spec *ast.ImportSpec) string {
 
 // isProgram reports whether a package is a command, which none but its own tests can import.
 func isProgram(p, imported *packages.Package) bool {
-	return imported.Name == "main" && imported.Dir != p.Dir
+	return imported.Name == "main" && plainPath(imported.PkgPath) != strings.TrimSuffix(plainPath(p.PkgPath), "_test")
 }
 
 func pathOf(spec *ast.ImportSpec) string {
