@@ -14,8 +14,8 @@ type Names interface {
 	//ratelimit:count=1 time=1h fallback=name
 	Name(ctx context.Context, name string) (string, error)
 	//ratelimit:count=1 time=1h fallback=err
-	Err(err, limited, ok string) (string, error)
-	//ratelimit:count=1 time=1h fallback=limited
+	Err(err, limitErr, ok string) (string, error)
+	//ratelimit:count=1 time=1h fallback=limitErr
 	Limited(errors, ratelimit string) (string, error)
 	//ratelimit:count=1 algorithm=concurrency fallback=call
 	Call(call string) (string, error)
@@ -29,7 +29,7 @@ type Names interface {
 	Unnamed(string, string) (string, error)
 	Plain(string, string) (string, error)
 	//ratelimit:count=1 time=1h fallback=results
-	Results(string) (err string, limited error)
+	Results(string) (err string, limitErr error)
 	//ratelimit:count=1 time=1h fallback=errorless
 	Errorless(errors, ratelimit string) string
 	//ratelimit:count=1 time=1h fallback=zeroes
@@ -58,7 +58,7 @@ func err(a, b, c string, e *ratelimit.LimitError) (string, error) {
 	return "err:" + a + b + c + ":" + e.Name, nil
 }
 
-func limited(a, b string, e *ratelimit.LimitError) (string, error) {
+func limitErr(a, b string, e *ratelimit.LimitError) (string, error) {
 	return "limited:" + a + b + ":" + e.Name, nil
 }
 

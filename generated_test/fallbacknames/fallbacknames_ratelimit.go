@@ -114,21 +114,21 @@ func (r *RateLimitedNames) Name(ctx context.Context, name_ string) (string, erro
 }
 
 // Err calls [Names.Err], at most once per 1h (token bucket), and beyond that [err].
-func (r *RateLimitedNames) Err(err_, limited, ok string) (string, error) {
-	if limitErr := r.err.Allow(context.Background()); limitErr != nil {
-		if refusal, ok2 := stderrors.AsType[*ratelimitgen.LimitError](limitErr); ok2 {
-			return err(err_, limited, ok, refusal)
+func (r *RateLimitedNames) Err(err_, limitErr, ok string) (string, error) {
+	if refused := r.err.Allow(context.Background()); refused != nil {
+		if refusal, ok2 := stderrors.AsType[*ratelimitgen.LimitError](refused); ok2 {
+			return err(err_, limitErr, ok, refusal)
 		}
-		return "", limitErr
+		return "", refused
 	}
-	return r.next.Err(err_, limited, ok)
+	return r.next.Err(err_, limitErr, ok)
 }
 
-// Limited calls [Names.Limited], at most once per 1h (token bucket), and beyond that [limited].
+// Limited calls [Names.Limited], at most once per 1h (token bucket), and beyond that [limitErr].
 func (r *RateLimitedNames) Limited(errors, ratelimit string) (string, error) {
 	if err := r.limited.Allow(context.Background()); err != nil {
 		if refusal, ok := stderrors.AsType[*ratelimitgen.LimitError](err); ok {
-			return limited(errors, ratelimit, refusal)
+			return limitErr(errors, ratelimit, refusal)
 		}
 		return "", err
 	}
@@ -151,8 +151,8 @@ func (r *RateLimitedNames) Call(call_ string) (string, error) {
 // Receiver calls [Names.Receiver], at most once per 1h (token bucket), and beyond that [n].
 func (r *RateLimitedNames) Receiver(n_ string) (string, error) {
 	if err := r.receiver.Allow(context.Background()); err != nil {
-		if limited, ok := stderrors.AsType[*ratelimitgen.LimitError](err); ok {
-			return n(n_, limited)
+		if limitErr, ok := stderrors.AsType[*ratelimitgen.LimitError](err); ok {
+			return n(n_, limitErr)
 		}
 		return "", err
 	}
@@ -212,8 +212,8 @@ func (r *RateLimitedNames) Results(s string) (string, error) {
 // the limiter cannot tell, [errorless].
 func (r *RateLimitedNames) Errorless(errors, ratelimit string) string {
 	if err := r.errorless.Allow(context.Background()); err != nil {
-		limited, _ := stderrors.AsType[*ratelimitgen.LimitError](err) // nil if the limiter cannot tell
-		return errorless(errors, ratelimit, limited)
+		limitErr, _ := stderrors.AsType[*ratelimitgen.LimitError](err) // nil if the limiter cannot tell
+		return errorless(errors, ratelimit, limitErr)
 	}
 	return r.next.Errorless(errors, ratelimit)
 }
@@ -274,8 +274,8 @@ func (s *RateLimitedService) Unwrap() Service {
 // Get calls [Service.Get], at most once per 1h (token bucket), and beyond that [base.Cached].
 func (s *RateLimitedService) Get(ctx context.Context) (*base.Result, error) {
 	if err := s.get.Allow(ctx); err != nil {
-		if limited, ok := stderrors.AsType[*ratelimitgen.LimitError](err); ok {
-			return base.Cached(ctx, limited)
+		if limitErr, ok := stderrors.AsType[*ratelimitgen.LimitError](err); ok {
+			return base.Cached(ctx, limitErr)
 		}
 		return nil, err
 	}

@@ -122,8 +122,8 @@ func (i *RateLimitedItems) Function(ctx context.Context, id string) (*Item, erro
 // Told calls [Items.Told], at most once per 1h (token bucket), and beyond that [cachedFor].
 func (i *RateLimitedItems) Told(ctx context.Context, id string) (*Item, error) {
 	if err := i.told.Allow(ctx); err != nil {
-		if limited, ok := errors.AsType[*ratelimit.LimitError](err); ok {
-			return cachedFor(ctx, id, limited)
+		if limitErr, ok := errors.AsType[*ratelimit.LimitError](err); ok {
+			return cachedFor(ctx, id, limitErr)
 		}
 		return nil, err
 	}
@@ -163,8 +163,8 @@ func (i *RateLimitedItems) Variadic(ctx context.Context, ids ...string) ([]*Item
 // VariadicTold calls [Items.VariadicTold], at most once per 1h (token bucket), and beyond that [allCachedFor].
 func (i *RateLimitedItems) VariadicTold(ctx context.Context, ids ...string) ([]*Item, error) {
 	if err := i.variadicTold.Allow(ctx); err != nil {
-		if limited, ok := errors.AsType[*ratelimit.LimitError](err); ok {
-			return allCachedFor(ctx, ids, limited)
+		if limitErr, ok := errors.AsType[*ratelimit.LimitError](err); ok {
+			return allCachedFor(ctx, ids, limitErr)
 		}
 		return nil, err
 	}
@@ -304,8 +304,8 @@ func (c *RateLimitedCounters) Count(ctx context.Context) int {
 // if the limiter cannot tell, [guessFor].
 func (c *RateLimitedCounters) CountTold(ctx context.Context) int {
 	if err := c.countTold.Allow(ctx); err != nil {
-		limited, _ := errors.AsType[*ratelimit.LimitError](err) // nil if the limiter cannot tell
-		return guessFor(ctx, limited)
+		limitErr, _ := errors.AsType[*ratelimit.LimitError](err) // nil if the limiter cannot tell
+		return guessFor(ctx, limitErr)
 	}
 	return c.next.CountTold(ctx)
 }
@@ -323,8 +323,8 @@ func (c *RateLimitedCounters) Add(n int) {
 // the limiter cannot tell, [dropFor].
 func (c *RateLimitedCounters) AddTold(n int) {
 	if err := c.addTold.Allow(context.Background()); err != nil {
-		limited, _ := errors.AsType[*ratelimit.LimitError](err) // nil if the limiter cannot tell
-		dropFor(n, limited)
+		limitErr, _ := errors.AsType[*ratelimit.LimitError](err) // nil if the limiter cannot tell
+		dropFor(n, limitErr)
 		return
 	}
 	c.next.AddTold(n)
@@ -407,8 +407,8 @@ func (p *RateLimitedPages) Home(w http.ResponseWriter, r *http.Request) {
 // API calls [Pages.API], at most once per 1h (token bucket), and beyond that [busyFor].
 func (p *RateLimitedPages) API(w http.ResponseWriter, r *http.Request) error {
 	if err := p.api.Allow(r.Context()); err != nil {
-		if limited, ok := errors.AsType[*ratelimit.LimitError](err); ok {
-			return busyFor(w, r, limited)
+		if limitErr, ok := errors.AsType[*ratelimit.LimitError](err); ok {
+			return busyFor(w, r, limitErr)
 		}
 		httplimit.WriteError(w, r, err)
 		return err

@@ -43,7 +43,7 @@ type Shapes interface {
 	// Multi has results that are called like variables of ours.
 	//
 	//ratelimit:count=1 time=1h refund={ret1 > 2} fallback=multi
-	Multi(ctx context.Context) (limited string, ok int)
+	Multi(ctx context.Context) (limitErr string, ok int)
 	//ratelimit:count=1 time=1h refund={ctx == nil} fallback=none
 	None(ctx context.Context)
 	// Concrete has an error that is no error to Go.

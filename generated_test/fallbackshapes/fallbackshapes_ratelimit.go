@@ -141,8 +141,8 @@ func (a *RateLimitedAlias) Unwrap() Alias {
 // limiter cannot tell, [noFuncs].
 func (a *RateLimitedAlias) Funcs(fns ...func(...int)) (<-chan int, [3]struct{ A int }) {
 	if err := a.funcs.Allow(context.Background()); err != nil {
-		limited, _ := errors.AsType[*rl.LimitError](err) // nil if the limiter cannot tell
-		return noFuncs(fns, limited)
+		limitErr, _ := errors.AsType[*rl.LimitError](err) // nil if the limiter cannot tell
+		return noFuncs(fns, limitErr)
 	}
 	return a.next.Funcs(fns...)
 }
@@ -230,8 +230,8 @@ func (s *RateLimitedShapes) Same(e *rl.LimitError) error {
 // SameAndTold calls [Shapes.SameAndTold], at most once per 1h (token bucket), and beyond that [sameAndTold].
 func (s *RateLimitedShapes) SameAndTold(e *rl.LimitError) error {
 	if err := s.sameAndTold.Allow(context.Background()); err != nil {
-		if limited, ok := errors.AsType[*rl.LimitError](err); ok {
-			return sameAndTold(e, limited)
+		if limitErr, ok := errors.AsType[*rl.LimitError](err); ok {
+			return sameAndTold(e, limitErr)
 		}
 		return err
 	}
@@ -242,8 +242,8 @@ func (s *RateLimitedShapes) SameAndTold(e *rl.LimitError) error {
 func (s *RateLimitedShapes) Handle(w http.ResponseWriter, r *http.Request) error {
 	call, err := s.handle.Begin(r.Context())
 	if err != nil {
-		if limited, ok := errors.AsType[*rl.LimitError](err); ok {
-			return told(w, r, limited)
+		if limitErr, ok := errors.AsType[*rl.LimitError](err); ok {
+			return told(w, r, limitErr)
 		}
 		httplimit.WriteError(w, r, err)
 		return err
@@ -279,11 +279,11 @@ func (s *RateLimitedShapes) Multi(ctx context.Context) (string, int) {
 		return multi(ctx)
 	}
 	defer call.End()
-	limited, ok := s.next.Multi(ctx)
+	limitErr, ok := s.next.Multi(ctx)
 	if ok > 2 {
 		call.Refund("1h")
 	}
-	return limited, ok
+	return limitErr, ok
 }
 
 // None calls [Shapes.None], at most once per 1h, given back if ctx == nil (token bucket), and beyond that, or if the

@@ -123,8 +123,8 @@ func (r *RateLimitedRepo[K, V]) All(ctx context.Context, keys ...K) (map[K]V, er
 // AllTold calls [Repo.AllTold], at most once per 1h (token bucket), and beyond that [allFor].
 func (r *RateLimitedRepo[K, V]) AllTold(ctx context.Context, keys ...K) (map[K]V, error) {
 	if err := r.allTold.Allow(ctx); err != nil {
-		if limited, ok := errors.AsType[*ratelimit.LimitError](err); ok {
-			return allFor[map[K]V](ctx, keys, limited)
+		if limitErr, ok := errors.AsType[*ratelimit.LimitError](err); ok {
+			return allFor[map[K]V](ctx, keys, limitErr)
 		}
 		return nil, err
 	}
@@ -347,8 +347,8 @@ func (u *RateLimitedUsers) All(ctx context.Context, keys ...string) (map[string]
 // AllTold calls [Users.AllTold], at most once per 1h (token bucket), and beyond that [allFor].
 func (u *RateLimitedUsers) AllTold(ctx context.Context, keys ...string) (map[string]User, error) {
 	if err := u.allTold.Allow(ctx); err != nil {
-		if limited, ok := errors.AsType[*ratelimit.LimitError](err); ok {
-			return allFor[map[string]User](ctx, keys, limited)
+		if limitErr, ok := errors.AsType[*ratelimit.LimitError](err); ok {
+			return allFor[map[string]User](ctx, keys, limitErr)
 		}
 		return nil, err
 	}

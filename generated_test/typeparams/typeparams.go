@@ -10,5 +10,7 @@ type Box[t, job, s, time, err any] interface {
 	Put(t, job, *job) error
 	//ratelimit:count=2 time=1h
 	Run(Job, string, string, error) (s, err, error)
+	//ratelimit:count=2 time=1h
+	Swap(s, s) (s, s, error)
 	At(time, context.Context) time
 }

@@ -19,6 +19,7 @@ type RateLimitedBox[t, job, s, time, err any] struct {
 	next Box[t, job, s, time, err]
 	put  *ratelimit.Guard
 	run  *ratelimit.Guard
+	swap *ratelimit.Guard
 }
 
 // If this does not compile, Box has changed: run go generate again.
@@ -40,6 +41,11 @@ func NewRateLimitedBox[t, job, s, time, err any](
 		}),
 		run: limiter.Guard("typeparams.Box.Run", ratelimit.Rule{
 			Key:   "typeparams.Box.Run",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 2, Period: stdtime.Hour},
+		}),
+		swap: limiter.Guard("typeparams.Box.Swap", ratelimit.Rule{
+			Key:   "typeparams.Box.Swap",
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 2, Period: stdtime.Hour},
 		}),
@@ -67,6 +73,15 @@ func (b *RateLimitedBox[t, job, s, time, err]) Run(j Job, s1, s2 string, e error
 		return zero1, zero2, limitErr
 	}
 	return b.next.Run(j, s1, s2, e)
+}
+
+// Swap calls [Box.Swap], at most 2 times per 1h (token bucket).
+func (b *RateLimitedBox[t, job, s, time, err]) Swap(s1, s2 s) (s, s, error) {
+	if limitErr := b.swap.Allow(context.Background()); limitErr != nil {
+		var zero s
+		return zero, zero, limitErr
+	}
+	return b.next.Swap(s1, s2)
 }
 
 // At calls [Box.At] without a limit.

@@ -20,6 +20,11 @@ func (b *box) Run(j typeparams.Job, x, y string, err error) (float64, bool, erro
 	return 1, true, nil
 }
 
+func (b *box) Swap(x, y float64) (float64, float64, error) {
+	b.Add("Swap", x, y)
+	return y, x, nil
+}
+
 func (b *box) At(at int64, _ context.Context) int64 { return at }
 
 func TestBox(t *testing.T) {
@@ -35,6 +40,14 @@ func TestBox(t *testing.T) {
 		return err
 	})
 	next.Want(t, 4, "Run", typeparams.Job{No: 1}, "x", "y", nil)
+	limittest.Admits(t, 2, "typeparams.Box.Swap", func() error {
+		x, y, err := b.Swap(1, 2)
+		if err == nil && (x != 2 || y != 1) || err != nil && (x != 0 || y != 0) {
+			t.Errorf("got %v, %v, %v", x, y, err)
+		}
+		return err
+	})
+	next.Want(t, 6, "Swap", 1.0, 2.0)
 	if at := b.At(7, t.Context()); at != 7 {
 		t.Errorf("got %v, want 7", at)
 	}

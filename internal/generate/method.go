@@ -216,7 +216,7 @@ func (m *method) nameLocals(avoid scope) {
 	}
 	m.err = taken.pick("err", "limitErr", "refused")
 	if m.fallback != nil && m.fallback.takesErr {
-		m.limitErr = taken.pick("limited", "refusal")
+		m.limitErr = taken.pick("limitErr", "refusal")
 		if m.canRefuse() {
 			m.ok = taken.pick("ok")
 		}

@@ -3,6 +3,7 @@ package generate
 import (
 	"go/token"
 	"go/types"
+	"slices"
 
 	"github.com/dave/jennifer/jen"
 )
@@ -15,28 +16,41 @@ type zero struct {
 }
 
 // zeroValues returns the zero values of all results but the error: literals, or else variables, or else the results
-// themselves, which need no type where the names of the body hide it. Variables are called like none of the taken names.
+// themselves, which need no type where the names of the body hide it. Variables are called like none of the taken names, and
+// each is for all results of its type.
 func (m *method) zeroValues(hiding, taken scope) []zero {
 	results := m.sig.Results()
 	zeros := make([]zero, max(0, results.Len()-1))
-	var others []int
+	var groups [][]int // results that have one variable
 	for i := range zeros {
-		if zeros[i].value = m.zeroLiteral(results.At(i).Type(), hiding); zeros[i].value == nil {
-			others = append(others, i)
+		t := results.At(i).Type()
+		if zeros[i].value = m.zeroLiteral(t, hiding); zeros[i].value != nil {
+			continue
+		}
+		same := slices.IndexFunc(groups, func(group []int) bool {
+			return types.Identical(results.At(group[0]).Type(), t) && !m.mentions(t, hiding)
+		})
+		if same < 0 {
+			groups = append(groups, []int{i})
+		} else {
+			groups[same] = append(groups[same], i)
 		}
 	}
-	for n, i := range others {
+	for n, group := range groups {
 		var name string
-		if len(others) == 1 {
+		if len(groups) == 1 {
 			name = taken.pick("zero")
 		} else {
 			name = taken.numbered("zero", n+1)
 		}
-		zeros[i].value = jen.Id(name)
-		if t := results.At(i).Type(); m.mentions(t, hiding) {
-			zeros[i].result = name
+		for _, i := range group {
+			zeros[i].value = jen.Id(name)
+		}
+		first := &zeros[group[0]]
+		if t := results.At(group[0]).Type(); m.mentions(t, hiding) {
+			first.result = name
 		} else {
-			zeros[i].declared = jen.Var().Id(name).Add(m.decorator.printer.typ(t))
+			first.declared = jen.Var().Id(name).Add(m.decorator.printer.typ(t))
 		}
 	}
 	return zeros

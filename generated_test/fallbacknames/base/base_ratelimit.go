@@ -50,8 +50,8 @@ func (b *RateLimitedBase) Unwrap() Base {
 // Get calls [Base.Get], at most once per 1h (token bucket), and beyond that [Cached].
 func (b *RateLimitedBase) Get(ctx context.Context) (*Result, error) {
 	if err := b.get.Allow(ctx); err != nil {
-		if limited, ok := errors.AsType[*ratelimit.LimitError](err); ok {
-			return Cached(ctx, limited)
+		if limitErr, ok := errors.AsType[*ratelimit.LimitError](err); ok {
+			return Cached(ctx, limitErr)
 		}
 		return nil, err
 	}

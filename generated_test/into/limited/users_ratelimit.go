@@ -112,8 +112,8 @@ func (s *RateLimitedService) Find(ctx stdcontext.Context, users ...intousers.Use
 // if the limiter cannot tell, [intousers.None].
 func (s *RateLimitedService) Count(ctx stdcontext.Context, users ...intousers.User) int {
 	if err := s.count.Allow(ctx); err != nil {
-		limited, _ := errors.AsType[*ratelimit.LimitError](err) // nil if the limiter cannot tell
-		return intousers.None(ctx, users, limited)
+		limitErr, _ := errors.AsType[*ratelimit.LimitError](err) // nil if the limiter cannot tell
+		return intousers.None(ctx, users, limitErr)
 	}
 	return s.next.Count(ctx, users...)
 }

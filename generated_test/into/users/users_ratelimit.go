@@ -106,8 +106,8 @@ func (s *RateLimitedService) Find(ctx context.Context, users ...User) (map[strin
 // limiter cannot tell, [None].
 func (s *RateLimitedService) Count(ctx context.Context, users ...User) int {
 	if err := s.count.Allow(ctx); err != nil {
-		limited, _ := errors.AsType[*ratelimit.LimitError](err) // nil if the limiter cannot tell
-		return None(ctx, users, limited)
+		limitErr, _ := errors.AsType[*ratelimit.LimitError](err) // nil if the limiter cannot tell
+		return None(ctx, users, limitErr)
 	}
 	return s.next.Count(ctx, users...)
 }
