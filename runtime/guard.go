@@ -144,7 +144,8 @@ func (g *Guard) charge(ctx context.Context, s *scratch, r *rule, call args) erro
 	if len(call) > len(g.wanted) && call.skips(r.Name) {
 		return nil
 	}
-	c := Charge{Name: r.Name, Limit: r.Limit, Cost: r.Cost}
+	// Units of calls that wait, or are ended by Call.End, may come back early; and what looks on is there to be measured.
+	c := Charge{Name: r.Name, Limit: r.Limit, Cost: r.Cost, Fresh: g.waits || s.timed || r.Mode == ModeShadow}
 	if r.CostArg {
 		var err error
 		if c.Cost, err = call.cost(r.Name); err != nil {

@@ -9,9 +9,10 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/lua"
 )
 
-// NewPatient returns a Store for tests that are not about time: the machine may be busy with others.
+// NewPatient returns a Store for tests that are not about time: the machine may be busy with others. It remembers nothing
+// by default, as the clocks of the servers are the tests'.
 func NewPatient(client redis.UniversalClient, opts ...Option) *Store {
-	return New(client, append([]Option{Timeout(10 * time.Second)}, opts...)...)
+	return New(client, append([]Option{Timeout(10 * time.Second), DenyCache(0)}, opts...)...)
 }
 
 // NewWithPrelude returns a patient Store whose scripts begin with a text of the test's.
@@ -47,3 +48,16 @@ func (s *Store) OnReload(reload func()) { s.sender.reload = reload }
 
 // TryAgainMost is how long a script is sent again whose keys are on the move.
 const TryAgainMost = tryAgainMost
+
+// Denied returns how many calls the Store remembers that were refused.
+func (s *Store) Denied() int {
+	n := 0
+	for i := range s.denied.sets {
+		for j := range s.denied.sets[i].ways {
+			if s.denied.sets[i].ways[j].Load() != nil {
+				n++
+			}
+		}
+	}
+	return n
+}

@@ -55,6 +55,7 @@ type Store struct {
 	scripts scripts
 	now     func() time.Time // what the scripts go by; nil is the server's clock
 	local   *memlimit.Store
+	denied  denials
 }
 
 var (
@@ -95,6 +96,7 @@ func Timeout(d time.Duration) Option {
 func New(client redis.UniversalClient, opts ...Option) *Store {
 	s := &Store{prefix: defaultPrefix, scripts: standard, local: newLocal()}
 	s.sender.timeout, s.sender.outages.report = defaultTimeout, logOutage
+	s.denied.most = defaultDenied
 	if v := reflect.ValueOf(client); client != nil && (v.Kind() != reflect.Pointer || !v.IsNil()) {
 		s.sender.lead(client)
 	}
@@ -105,6 +107,7 @@ func New(client redis.UniversalClient, opts ...Option) *Store {
 		}
 		opt.apply(s)
 	}
+	s.denied.open()
 	return s
 }
 
@@ -114,12 +117,24 @@ func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []
 	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results), ratelimit.CheckHolders(charges)); err != nil {
 		return err
 	}
+	asked, known := s.denied.answer(charges, results)
+	if known {
+		return nil
+	}
 	ctx, cancel := s.sender.budget(ctx)
 	defer cancel()
 	if groups := s.split(charges); groups != nil {
-		return s.takeGroups(ctx, groups, results)
+		err := s.takeGroups(ctx, groups, results)
+		if err == nil && !refused(results) {
+			s.denied.admit(charges)
+		}
+		return err
 	}
-	return s.decide(ctx, "take", s.scripts.take, charges, results)
+	err := s.decide(ctx, "take", s.scripts.take, charges, results)
+	if err == nil {
+		s.denied.learn(asked, charges, results)
+	}
+	return err
 }
 
 // Peek implements [ratelimit.Store]. It returns the context's error if that has ended before, the error of
@@ -163,7 +178,10 @@ func (s *Store) Refund(ctx context.Context, charges []ratelimit.Charge) error {
 }
 
 func (s *Store) giveBack(ctx context.Context, charges []ratelimit.Charge) error {
+	done := false
+	defer func() { s.denied.forget(charges, done) }()
 	reply, err := s.run(ctx, s.scripts.refund, charges)
+	done = isSettled(err)
 	if err == nil {
 		err = readLost(reply, charges)
 	}
@@ -219,12 +237,15 @@ func (s *Store) remove(ctx context.Context, charges []ratelimit.Charge) error {
 	for i := range charges {
 		args = append(args, s.key(&charges[i]))
 	}
+	done := false
+	defer func() { s.denied.forget(charges, done) }()
 	err := s.sender.ready()
 	if err == nil {
 		_, err = s.sender.send(ctx, s.key(&charges[0]), func(ctx context.Context) (any, error) {
 			return nil, s.sender.client.Process(ctx, redis.NewIntCmd(ctx, args...))
 		})
 	}
+	done = isSettled(err)
 	return s.wrap("reset", charges, err)
 }
 
