@@ -19,31 +19,32 @@ const (
 	// waysDenied is how many calls there is room for in a set, which are all that have to be looked at for one.
 	waysDenied = 8
 	// longestDenied is the longest that a refusal is believed before the server is asked again, which then costs next to
-	// nothing. What it cannot know of, such as a reset by somebody else or a server that has lost its data, is seen after
-	// that. So long, clocks that run at rates of a millionth apart are apart by 60 us.
+	// nothing: so much later at most it is seen that somebody else has reset the bucket, that the server has lost its data, or
+	// that its clock was set. After a minute two clocks of which NTP corrects one as fast as it does are 30 ms apart.
 	longestDenied = time.Minute
 	// unsettled is for how long a refund whose reply is missing may still be on its way.
 	unsettled = time.Minute
 )
 
 // DenyCache is how many refused calls the Store remembers. The default is 65,536, which take some 16 MB if there are so
-// many; 0 or less turns it off. Whoever is refused by one of them is refused from memory until its RetryAfter has passed,
-// for a minute at most, and only then is Redis asked again: an attack costs Redis little more than its first call.
+// many; 0 or less turns it off. The same call, or one that costs more, is refused from memory until its RetryAfter has
+// passed, but for a minute at most, and only then is Redis asked again: an attack costs it little more than the first call.
 //
-// It refuses nobody whom Redis would admit then. Until its RetryAfter a bucket can only become fuller, other than by
-// [Store.Refund] and [Store.Reset]. Those of this Store are taken into account. Of others it hears when it asks again, as
-// of data that the server has lost, and of a server's clock that was set: leave it off where time is set, as in tests by
-// the SetTime of miniredis. Not remembered, and never answered from memory, are calls that a [ratelimit.Concurrency] limit
-// refuses, of which a slot may come back at any time, charges with a Wait or [ratelimit.Charge.Fresh], calls whose cost is
-// above the capacity, calls that only look, and in a Cluster or Ring calls for several Keys, which may be refunded.
+// Nobody is refused whom Redis would admit at that moment. Until its RetryAfter a bucket has room for the call only by a
+// Refund or Reset. Those of this Store are known at once, and a limit that is changed has refused nobody yet. Those of
+// others, limits that others have changed, and data that the server has lost are seen when it is asked again, as is a
+// server's clock that was set. So turn it off where tests set that, as by the SetTime of miniredis.
 //
-// The same call, or one that costs more, gets the results of the remembered one. RetryAfter and ResetAfter of the limits
-// that refuse are exact if nobody else was admitted since, and Remaining is 0 for a cost of 1. For a higher cost it is what
-// was left then, and may have become more; and a call that costs more than the remembered one can be told to come back
-// too soon, but not too late. Limits of the call that did not refuse it are where they stood then.
+// Redis is always asked about charges with a Wait or [ratelimit.Charge.Fresh], calls that only look, costs above the
+// capacity, calls that a [ratelimit.Concurrency] limit refuses, of which a slot may come back at any time, and in a Cluster
+// or Ring calls for several Keys, which may be refunded.
 //
-// A limit that is changed is not refused by what the former one was. When there are more calls, those whose refusal would
-// have ended first make room.
+// Of the limit that refuses for longest, RetryAfter and ResetAfter are exact if nobody else has been admitted since, and so
+// is Remaining, 0, for a cost of 1. For a higher cost as much remains as before, or more by now; and one that is higher
+// than that of the remembered call may be told to come back too soon, never too late. The other limits of the call are as
+// they were then, less the time. An outage changes nothing about what is known.
+//
+// Where there is no room for another call, the one whose refusal ends first is forgotten.
 func DenyCache(calls int) Option {
 	return optionFunc(func(s *Store) { s.denied.most = min(calls, maxDenied) })
 }

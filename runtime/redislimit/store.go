@@ -40,6 +40,8 @@ import (
 // late, or the connection breaks, the error says so, and it is not known whether it was charged, or will be once the
 // server gets to it.
 //
+// Who was refused is refused from this process's memory until its RetryAfter, without asking Redis, see [DenyCache].
+//
 // In a Cluster or Ring, buckets of different Keys live on different servers, unless the [Prefix] has a hash tag. A call
 // for several Keys is then one script a Key, one after the other. Take still charges all or none: when a Key refuses or
 // errs, what those before it were charged is refunded before Take returns, and the results tell where the limits stand
