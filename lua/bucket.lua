@@ -1,9 +1,11 @@
 -- Buckets and what is asked of them: what all scripts share.
 --
--- A charge is one key and seven arguments:
+-- KEYS has the keys of buckets, and ARGV, of which all but take.lua have nothing else:
 --
---   KEYS[i]  the bucket's key
---   ARGV     algorithm  tb, fw, lb, sw, sl or cc, see below
+--   ARGV[1]      the caller's time, in microseconds since 1970, or nothing for the server's
+--   ARGV[1 + i]  the charge of the bucket of KEYS[i], seven words in one text, each followed by a space but the last:
+--
+--            algorithm  tb, fw, lb, sw, sl or cc, see below
 --            count      units per period, 1 to 10^9 and at most period; of a cc holders at once, 1 to 10^9
 --            period     microseconds, 1000 to 87600 hours; of a cc the lease
 --            capacity   units, 1 to 10^9; capacity * period / count is at most 100 years
@@ -14,11 +16,6 @@
 --                       of a cc: the holder, 1 to 128 printable ASCII characters without spaces, or nothing to look only;
 --                       of a fw, sw or sl: when what a refund gives back was taken, in microseconds since 1970, as the
 --                       reply to the take said, or nothing for just now
---
--- Behind those of all charges come two arguments of the call, of which the last may be left out, or both:
---
---            refused    of a take: "refused" if a limit on another server refuses the call; otherwise nothing
---            time       the caller's time, in microseconds since 1970, or nothing for the server's
 --
 -- An algorithm is a table of functions of one bucket's state, the time and the charge. A script begins at its top each
 -- time that it is called, so that the tables are made only when they are needed.
@@ -48,56 +45,68 @@ local UNREADABLE = 'ERR ratelimit: unreadable state'
 -- or more than that, and never configuration, so that a changed limit holds from the next call and keeps what was used.
 -- It is unreadable when something is stored that its algorithm does not write, and is then not to be believed.
 --
--- With trusts, a tb has what anybody can have taken in advance, however long that one would wait: what is stored without
--- being taken from keeps the turns of those who were told them.
-local function bucket(i, trusts)
-  local at = 7 * i
-  local code = ARGV[at - 6]
+-- It is made for a charge, and may serve several calls one after the other, each with a key of its own.
+local function bucket(charge)
+  local code, count, period, capacity, refill, cost, extra =
+    string.match(charge, '^(%l+) (%d+) (%d+) (%d+) (%d) (%d+) (.*)$')
   made[code] = made[code] or algorithms[code]()
-  local b = {
-    key = KEYS[i],
+  return {
+    key = nil,
     algorithm = made[code],
-    count = tonumber(ARGV[at - 5]),
-    period = tonumber(ARGV[at - 4]),
-    capacity = tonumber(ARGV[at - 3]),
-    interval = ARGV[at - 2] == '1',
-    cost = tonumber(ARGV[at - 1]),
-    extra = ARGV[at],
-    used = 0,
-    retry = 0, -- when the charge would be admitted, see retry
-    own = 0, -- how many of the used units the charge asks for again, and need not be taken
-    mark = now,
-    part = 0,
+    count = tonumber(count),
+    period = tonumber(period),
+    capacity = tonumber(capacity),
+    interval = refill == '1',
+    cost = tonumber(cost),
+    extra = extra,
     patience = 0, -- microseconds that the caller would wait for its turn
-    trusts = trusts,
-    stored = false, -- whether the key exists
-    ahead = nil, -- the time of a stored state that only the future explains
   }
+end
+
+-- Loads the bucket of a key. With trusts, a tb has what anybody can have taken in advance, however long that one would
+-- wait: what is stored without being taken from keeps the turns of those who were told them.
+local function load(b, trusts)
+  b.used, b.mark, b.part = 0, now, 0
+  b.own = 0 -- how many of the used units the charge asks for again, and need not be taken
+  b.stored = false -- whether the key exists
+  b.unreadable = false
+  b.ahead = nil -- the time of a stored state that only the future explains
+  b.trusts = trusts
   b.algorithm.load(b)
-  return b
 end
 
 local late = false -- whether the buckets know a later time than the caller
 
--- Returns the buckets of all charges.
+-- Loads the buckets of a call.
 --
 -- Callers' clocks differ, and calls overtake each other, so that a call may come with an earlier time than one that was
 -- decided before it. It is decided at the time of that one, the latest that its buckets know. Taken to the present, as
 -- from the future of a server's clock that was set back, they would get once more what has come back since, each time
 -- that the callers take turns.
-local function load_all(trusts)
-  local all, latest = {}, now
-  for i = 1, #KEYS do
-    all[i] = bucket(i, trusts)
-    if told then
-      latest = math.max(latest, all[i].ahead or now)
+local function load_all(buckets, trusts)
+  local latest = now
+  for i = 1, #buckets do
+    local b = buckets[i]
+    load(b, trusts)
+    if told and b.ahead and b.ahead > latest then
+      latest = b.ahead
     end
   end
   if latest > now then
     now, late = latest, true
-    return load_all(trusts)
+    load_all(buckets, trusts)
   end
-  return all
+end
+
+-- Returns the buckets of all keys, where each has a charge of its own.
+local function buckets_of_keys(trusts)
+  local buckets = {}
+  for i = 1, #KEYS do
+    buckets[i] = bucket(ARGV[1 + i])
+    buckets[i].key = KEYS[i]
+  end
+  load_all(buckets, trusts)
+  return buckets
 end
 
 -- Returns an integer that was read of the state.
@@ -156,11 +165,11 @@ local function extend(b, microseconds)
   end
 end
 
--- Writes the reply to the i-th charge: when it would be admitted, the units that are left, and the microseconds until
--- the bucket is as new.
-local function answer(reply, i, b, microseconds)
-  local n = 3 * i
-  reply[n - 2] = b.retry
-  reply[n - 1] = b.used < b.capacity and b.capacity - b.used or 0
-  reply[n] = microseconds
+-- Adds the reply to a charge after the first n of it, and returns n + 3: when the charge would be admitted, the units that
+-- are left, and the microseconds until the bucket is as new.
+local function answer(reply, n, b, microseconds)
+  reply[n + 1] = b.retry
+  reply[n + 2] = b.used < b.capacity and b.capacity - b.used or 0
+  reply[n + 3] = microseconds
+  return n + 3
 end

@@ -5,7 +5,7 @@
 -- KEYS, ARGV  the charges, see bucket.lua
 -- Reply       how many charges are of a holder that has lost its lease; or an error, before anything was written
 
-local buckets, lost = load_all(true), 0
+local buckets, lost = buckets_of_keys(true), 0
 for i = 1, #KEYS do
   local b = buckets[i]
   if b.cost > 0 then

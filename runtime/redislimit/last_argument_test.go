@@ -24,12 +24,7 @@ func (l lastArgument) Process(ctx context.Context, cmd redis.Cmder) error {
 	if !ok {
 		return l.processor.Process(ctx, cmd)
 	}
-	args := slices.Clip(cmd.Args())
-	looksAt := fixedArgs + (1+chargeArgs)*args[2].(int) + furtherArgs
-	for len(args) < looksAt {
-		args = append(args, "")
-	}
-	longer := charging{redis.NewCmd(ctx, append(args, l.argument())...)}
+	longer := charging{redis.NewCmd(ctx, append(slices.Clip(cmd.Args()), l.argument())...)}
 	longer.SetFirstKeyPos(fixedArgs)
 	err := l.processor.Process(ctx, longer)
 	script.SetVal(longer.Val())

@@ -119,7 +119,7 @@ func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []
 	if groups := s.split(charges); groups != nil {
 		return s.takeGroups(ctx, groups, results)
 	}
-	return s.decide(ctx, "take", s.scripts.take, charges, results)
+	return s.decide(ctx, charges, results, 1)
 }
 
 // Peek implements [ratelimit.Store]. It returns the context's error if that has ended before, the error of
@@ -133,18 +133,32 @@ func (s *Store) Peek(ctx context.Context, charges []ratelimit.Charge, results []
 	if groups := s.split(charges); groups != nil {
 		return s.peekGroups(ctx, groups, results)
 	}
-	return s.decide(ctx, "peek", s.scripts.peek, charges, results)
+	return s.look(ctx, charges, results)
 }
 
-func (s *Store) decide(ctx context.Context, method string, sc *script, charges []ratelimit.Charge, results []ratelimit.Result, further ...any) error {
+// decide takes for a call, or for none: as for one that a limit on another server refuses.
+func (s *Store) decide(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result, calls int) error {
 	if len(charges) == 0 {
 		return nil
 	}
-	reply, err := s.run(ctx, sc, charges, further...)
+	a := s.newAsk(charges)
+	a.calls = calls
+	err := s.take(ctx, a)
+	if err == nil {
+		a.results(0, results)
+	}
+	return s.wrap("take", charges, err)
+}
+
+func (s *Store) look(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+	if len(charges) == 0 {
+		return nil
+	}
+	reply, err := s.run(ctx, s.scripts.peek, charges)
 	if err == nil {
 		err = readResults(reply, charges, results)
 	}
-	return s.wrap(method, charges, err)
+	return s.wrap("peek", charges, err)
 }
 
 // Refund implements [ratelimit.Store]. It returns the context's error if that has ended before, the error of
