@@ -30,6 +30,8 @@ type flight struct {
 	began   time.Duration // by the breaker's clock
 	verdict func(error)   // the breaker's, to be called once
 	judged  atomic.Bool
+	caller  bool   // whether it is in the caller's goroutine, and so goes by its context
+	lapsed  func() // is called when it has had its budget, if not nil
 
 	landed   chan struct{} // closed when what follows is set
 	reply    any
@@ -37,8 +39,8 @@ type flight struct {
 	panicked any
 }
 
-// charged is a reply that shows that the server takes writes.
-type charged struct{ reply any }
+// errNoReply is that of a flight of which nothing has come, as a hook of the client has ended its goroutine.
+var errNoReply = fault(KindReply, errors.New("no reply"))
 
 // fly does something that the server must answer, and returns its answer, or earlier if the context ends.
 func fly(ctx context.Context, b *breaker, budget time.Duration, do func(context.Context) (any, error)) (any, error) {
@@ -76,18 +78,15 @@ func (f *flight) run(ctx context.Context, do func(context.Context) (any, error))
 	defer close(f.landed)
 	ctx, land := f.depart(ctx)
 	defer land()
+	f.err = errNoReply
 	defer func() {
 		f.panicked = recover()
-		f.judge(errNeither) // if nothing has come of it, as when a hook has ended the goroutine
+		f.judge(errNeither) // if nothing has come of it
 	}()
 	switch reply, err := do(ctx); {
 	case err == nil:
-		answer := errUnwritten
-		if c, ok := reply.(charged); ok {
-			reply, answer = c.reply, nil
-		}
-		f.reply = reply
-		f.judge(answer)
+		f.reply, f.err = reply, nil
+		f.judge(told(reply))
 	case ofTime(err) && over(ctx):
 		f.err = ended(ctx)
 		if f.overdue() {
@@ -96,7 +95,7 @@ func (f *flight) run(ctx context.Context, do func(context.Context) (any, error))
 		}
 		f.judge(errNeither)
 	default:
-		f.err = fault(kindOf(err), conceal(err))
+		f.err = faultOf(err)
 		if !f.judge(f.err) {
 			f.breaker.learn(f.began, f.err)
 		}
@@ -110,7 +109,7 @@ func (f *flight) depart(ctx context.Context) (_ context.Context, land func()) {
 		return ctx, func() {}
 	}
 	lapse := time.AfterFunc(f.budget, f.lapse)
-	if b.beyondDoubt() {
+	if f.caller || b.beyondDoubt() {
 		return ctx, func() { lapse.Stop() }
 	}
 	least := f.budget
@@ -138,7 +137,12 @@ func (f *flight) overdue() bool {
 }
 
 // lapse judges a flight that has had its budget and brought no answer.
-func (f *flight) lapse() { f.judge(fault(KindTimeout, noAnswerError(f.budget))) }
+func (f *flight) lapse() {
+	f.judge(fault(KindTimeout, noAnswerError(f.budget)))
+	if f.lapsed != nil {
+		f.lapsed()
+	}
+}
 
 // judge delivers the verdict, and reports whether it is the first.
 func (f *flight) judge(err error) bool {

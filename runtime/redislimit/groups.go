@@ -87,7 +87,7 @@ func hashTag(key string) string {
 func (s *Store) takeGroups(ctx context.Context, groups []group, results []ratelimit.Result) error {
 	for i := range groups {
 		g := &groups[i]
-		err := s.decide(ctx, g.charges, g.results, 1)
+		err := s.decide(ctx, g.charges, g.results)
 		if err == nil && !refused(g.results) {
 			continue
 		}
@@ -95,7 +95,7 @@ func (s *Store) takeGroups(ctx context.Context, groups []group, results []rateli
 			return err
 		}
 		err = each(slices.Concat(groups[:i], groups[i+1:]), func(g *group) error {
-			return s.decide(ctx, g.charges, g.results, 0)
+			return s.refuse(ctx, g.charges, g.results)
 		})
 		if err != nil {
 			return err

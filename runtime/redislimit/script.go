@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -53,31 +54,29 @@ func (s *Store) run(ctx context.Context, sc *script, charges []ratelimit.Charge)
 	for i := range charges {
 		args = append(args, chargeText(&charges[i]))
 	}
-	return s.send(ctx, sc, args, func(any) bool { return false })
+	return s.send(ctx, sc, args)
 }
 
-// take asks one question.
-func (s *Store) take(ctx context.Context, a *ask) error {
+// ask asks one question by itself.
+func (s *Store) ask(ctx context.Context, a *ask) error {
 	asks := []*ask{a}
-	reply, err := s.send(ctx, s.scripts.take, s.encodeBatch(asks), func(reply any) bool {
-		return s.readBatch(reply, asks) == nil && a.charged()
-	})
+	reply, err := s.send(ctx, s.scripts.take, s.encodeBatch(asks))
 	if err == nil {
 		err = cmp.Or(s.readBatch(reply, asks), a.err)
 	}
 	return err
 }
 
-// send runs a script with arguments of which the first is a key. What the script has written is shown by its reply.
-func (s *Store) send(ctx context.Context, sc *script, args []any, wrote func(reply any) bool) (any, error) {
+// send runs a script with arguments of which the first is a key.
+func (s *Store) send(ctx context.Context, sc *script, args []any) (any, error) {
 	if err := s.sender.ready(); err != nil {
 		return nil, err
 	}
-	return s.sender.send(ctx, args[fixedArgs].(string), func(ctx context.Context) (any, error) {
-		reply, err := s.sender.eval(ctx, sc, args)
-		if err == nil && wrote(reply) {
-			return charged{reply}, nil
-		}
+	return s.sender.send(ctx, args[fixedArgs].(string), func(ctx context.Context) (reply any, err error) {
+		err = s.sender.tryAgain(ctx, func(time.Duration) error {
+			reply, err = eval(ctx, s.sender.client, sc, args)
+			return err
+		})
 		return reply, err
 	})
 }

@@ -114,12 +114,12 @@ func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []
 	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results), ratelimit.CheckHolders(charges)); err != nil {
 		return err
 	}
-	ctx, cancel := s.sender.budget(ctx)
-	defer cancel()
 	if groups := s.split(charges); groups != nil {
+		ctx, cancel := s.sender.budget(ctx)
+		defer cancel()
 		return s.takeGroups(ctx, groups, results)
 	}
-	return s.decide(ctx, charges, results, 1)
+	return s.decide(ctx, charges, results)
 }
 
 // Peek implements [ratelimit.Store]. It returns the context's error if that has ended before, the error of
@@ -136,14 +136,19 @@ func (s *Store) Peek(ctx context.Context, charges []ratelimit.Charge, results []
 	return s.look(ctx, charges, results)
 }
 
-// decide takes for a call, or for none: as for one that a limit on another server refuses.
-func (s *Store) decide(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result, calls int) error {
+// decide takes for a call.
+func (s *Store) decide(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
 	if len(charges) == 0 {
 		return nil
 	}
+	return s.wrap("take", charges, s.gather(ctx, charges, results))
+}
+
+// refuse tells how the limits of a call stand that a limit on another server refuses.
+func (s *Store) refuse(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
 	a := s.newAsk(charges)
-	a.calls = calls
-	err := s.take(ctx, a)
+	a.calls = 0
+	err := s.ask(ctx, a)
 	if err == nil {
 		a.results(0, results)
 	}
@@ -267,14 +272,17 @@ func (s *Store) wrap(method string, charges []ratelimit.Charge, err error) error
 // key returns the bucket's key.
 func (s *Store) key(c *ratelimit.Charge) string {
 	var array [128]byte
-	key := append(array[:0], s.prefix...)
+	return string(s.appendKey(array[:0], c))
+}
+
+func (s *Store) appendKey(key []byte, c *ratelimit.Charge) []byte {
+	key = append(key, s.prefix...)
 	key = append(key, '{')
 	key = append(key, c.Key...)
 	key = append(key, "}:"...)
 	key = append(key, code(c.Limit.Algorithm)...)
 	key = append(key, ':')
-	key = append(key, c.Name...)
-	return string(key)
+	return append(key, c.Name...)
 }
 
 // code returns what the scripts and keys call an algorithm.

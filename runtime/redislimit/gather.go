@@ -1,0 +1,190 @@
+package redislimit
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"sync"
+
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+)
+
+const (
+	// maxFlights is how many exchanges are under way at a server before further calls wait for one to land. With one, the
+	// server has nothing to do while a reply is on its way; with more than these, few calls find others to go with.
+	maxFlights = 3
+	// maxAsks is how many asks make up a batch. They hold up a server, and so everybody, for about 0.12 ms.
+	maxAsks = 64
+	// maxWaiting is how many calls may wait for their batch to depart. More than these a server can hardly decide within
+	// the default [Timeout].
+	maxWaiting = 1 << 15
+)
+
+// gatherer gathers the calls of Take for a server. One that finds fewer than maxFlights exchanges under way goes at once.
+// Those that come meanwhile make up batches, of which the first departs as soon as an exchange lands: there is no timer,
+// and no call waits for others to come. Calls of equal charges are one ask.
+type gatherer struct {
+	mu      sync.Mutex
+	flights int             // exchanges under way that somebody waits for
+	waiting int             // calls whose batch has yet to depart
+	queue   []*batch        // those batches, in the order in which they depart
+	equal   map[string]*ask // the asks of the last of them that further calls may be of, by their identity
+}
+
+// batch is the calls that a server decides in one exchange.
+type batch struct {
+	ctx    context.Context // of the call that came first, whose the exchange is to hooks and traces
+	asks   []*ask
+	calls  int            // how many have come
+	left   map[*ask][]int // which of an ask's calls left before it departed
+	flight flight         // which lands when all asks have answers
+
+	// Under the lock of the gatherer:
+	callers  int    // who have not left
+	departed bool   // so that a caller who leaves may be charged all the same
+	landed   bool   // or everybody has left
+	cancel   func() // ends an exchange that everybody has left
+}
+
+func newBatch(ctx context.Context) *batch {
+	return &batch{ctx: ctx, flight: flight{landed: make(chan struct{})}}
+}
+
+// seat is the place of a call in a batch.
+type seat struct {
+	batch *batch
+	ask   *ask
+	n     int // which of the ask's calls it is, from 0 in the order of arrival
+}
+
+// add adds a call of an ask that the batch has, or is to have.
+func (b *batch) add(a *ask) seat {
+	st := seat{b, a, a.calls + len(b.left[a])}
+	a.calls++
+	b.calls++
+	b.callers++
+	return st
+}
+
+// place returns which of the calls that have departed it is.
+func (st seat) place() int {
+	n := st.n
+	for _, left := range st.batch.left[st.ask] {
+		if left < st.n {
+			n--
+		}
+	}
+	return n
+}
+
+// board finds a call a seat, or none if it may go at once: then there is an exchange more under way, which is to land.
+func (g *gatherer) board(ctx context.Context, s *Store, charges []ratelimit.Charge) (st seat, err error) {
+	var array [256]byte
+	var id []byte
+	if mergeable(charges) {
+		id = s.appendIdentity(array[:0], charges)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case len(g.queue) == 0 && g.flights < maxFlights:
+		g.flights++
+		return seat{}, nil
+	case g.waiting >= maxWaiting:
+		return seat{}, fault(KindOverload, fmt.Errorf("%d calls wait already", g.waiting))
+	}
+	g.waiting++
+	if a, ok := g.equal[string(id)]; ok {
+		return g.queue[len(g.queue)-1].add(a), nil
+	}
+	b := g.open(ctx)
+	a := s.newAsk(charges)
+	a.calls = 0
+	b.asks = append(b.asks, a)
+	if id != nil {
+		g.equal[string(id)] = a
+	}
+	return b.add(a), nil
+}
+
+// open returns the last batch, if there is room for one more ask.
+func (g *gatherer) open(ctx context.Context) *batch {
+	if n := len(g.queue); n > 0 && len(g.queue[n-1].asks) < maxAsks {
+		return g.queue[n-1]
+	}
+	b := newBatch(ctx)
+	g.queue = append(g.queue, b)
+	if g.equal == nil {
+		g.equal = make(map[string]*ask, maxAsks)
+	}
+	clear(g.equal)
+	return b
+}
+
+// begin takes note of how an exchange can be ended, and reports whether anybody waits for it.
+func (g *gatherer) begin(b *batch, cancel func()) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	b.cancel = cancel
+	return b.callers > 0
+}
+
+// leave takes a call back whose caller has waited long enough. It reports whether its exchange has begun, and whether it
+// was the last in it, which ends it.
+func (g *gatherer) leave(st seat) (begun, last bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	b := st.batch
+	b.callers--
+	if b.departed {
+		if begun, last = b.cancel != nil, b.callers == 0; begun && last {
+			b.cancel()
+		}
+		return begun, last
+	}
+	g.waiting--
+	st.ask.calls--
+	if b.left == nil {
+		b.left = map[*ask][]int{}
+	}
+	b.left[st.ask] = append(b.left[st.ask], st.n)
+	return false, false
+}
+
+// land takes note that an exchange is over, or that everybody has left it, and returns the batch that is to depart in its
+// place.
+func (g *gatherer) land(b *batch) (next *batch) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if b.landed {
+		return nil
+	}
+	b.landed = true
+	for len(g.queue) > 0 {
+		next, g.queue[0], g.queue = g.queue[0], nil, g.queue[1:]
+		if len(g.queue) == 0 {
+			g.queue = nil
+			clear(g.equal)
+		}
+		if next.callers > 0 {
+			g.waiting -= next.callers
+			next.departed = true
+			return next
+		}
+	}
+	g.flights--
+	return nil
+}
+
+// appendIdentity appends what is the same for equal charges only.
+func (s *Store) appendIdentity(id []byte, charges []ratelimit.Charge) []byte {
+	for i := range charges {
+		c := &charges[i]
+		start := len(id)
+		id = s.appendKey(id, c)
+		for _, n := range [...]int64{c.Limit.Count, int64(c.Limit.Period), c.Limit.Burst, int64(c.Limit.Refill), c.Cost, int64(len(id) - start)} {
+			id = binary.LittleEndian.AppendUint64(id, uint64(n)) // of a fixed length, so that nothing else can look like it
+		}
+	}
+	return id
+}
