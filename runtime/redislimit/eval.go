@@ -12,24 +12,14 @@ import (
 // given up after tryAgainMost, or when the call has used up its budget.
 const tryAgainPause, tryAgainMost = 10 * time.Millisecond, time.Second
 
-// tryAgain does something, and again where the server has not done it as keys are on the move. It tells how much of the
-// budget has passed.
-func (s *sender) tryAgain(ctx context.Context, do func(passed time.Duration) error) error {
+// mayTryAgain pauses after an error by which the server has not done something, as keys are on the move, and reports
+// whether it may be asked again.
+func (s *sender) mayTryAgain(ctx context.Context, err error, began time.Duration) bool {
 	most := tryAgainMost
 	if s.timeout > 0 {
 		most = min(most, s.timeout-tryAgainPause)
 	}
-	began, passed := time.Now(), time.Duration(0)
-	for {
-		err := do(passed)
-		if !isTryAgain(err) {
-			return err
-		}
-		if passed = time.Since(began); passed >= most || !pause(ctx, tryAgainPause) {
-			return err
-		}
-		passed = time.Since(began)
-	}
+	return isTryAgain(err) && s.only.now()-began < most && pause(ctx, tryAgainPause)
 }
 
 // isTryAgain reports whether an error, or the cause of an Error, is that keys are on the move.

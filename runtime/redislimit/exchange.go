@@ -14,12 +14,21 @@ func (s *Store) gather(ctx context.Context, charges []ratelimit.Charge, results 
 	if err := s.sender.ready(); err != nil {
 		return err
 	}
-	return s.sender.tryAgain(ctx, func(passed time.Duration) error {
-		return s.gatherOnce(ctx, passed, charges, results)
-	})
+	for began, again := s.sender.only.now(), false; ; again = true {
+		err := s.gatherOnce(ctx, arrival{began, again}, charges, results)
+		if err == nil || !s.sender.mayTryAgain(ctx, err, began) {
+			return err
+		}
+	}
 }
 
-func (s *Store) gatherOnce(ctx context.Context, passed time.Duration, charges []ratelimit.Charge, results []ratelimit.Result) error {
+// arrival is when a call came, by the clock of the breakers, and whether this is not its first attempt.
+type arrival struct {
+	at    time.Duration
+	again bool
+}
+
+func (s *Store) gatherOnce(ctx context.Context, came arrival, charges []ratelimit.Charge, results []ratelimit.Result) error {
 	srv := s.sender.only
 	if s.sender.sharded() {
 		var err error
@@ -28,14 +37,14 @@ func (s *Store) gatherOnce(ctx context.Context, passed time.Duration, charges []
 		}
 	}
 	if srv.offPath.Load() {
-		return s.probe(ctx, passed, srv, charges, results)
+		return s.probe(ctx, came, srv, charges, results)
 	}
 	st, err := srv.board(ctx, s, charges)
 	if err != nil {
 		return err
 	}
 	if st.batch != nil {
-		return s.await(ctx, passed, srv, st, results)
+		return s.await(ctx, came, srv, st, results)
 	}
 	st = s.lone(ctx, charges)
 	if client := s.sender.bounded(ctx); client != nil && srv.beyondDoubt() {
@@ -45,12 +54,13 @@ func (s *Store) gatherOnce(ctx context.Context, passed time.Duration, charges []
 		}
 		return st.outcome(results)
 	}
+	st.batch.setAlarm(s.sender.timeout)
 	go s.work(srv, st.batch)
-	return s.await(ctx, passed, srv, st, results)
+	return s.await(ctx, came, srv, st, results)
 }
 
 // probe asks by itself, if the server is not to be left alone: it may be off the path of calls.
-func (s *Store) probe(ctx context.Context, passed time.Duration, srv *server, charges []ratelimit.Charge, results []ratelimit.Result) error {
+func (s *Store) probe(ctx context.Context, came arrival, srv *server, charges []ratelimit.Charge, results []ratelimit.Result) error {
 	verdict, err := srv.allow()
 	if err != nil {
 		return err
@@ -58,8 +68,9 @@ func (s *Store) probe(ctx context.Context, passed time.Duration, srv *server, ch
 	st := s.lone(ctx, charges)
 	st.batch.flight.verdict = verdict
 	st.batch.landed = true // it has no place that another could have after it
+	st.batch.setAlarm(s.sender.timeout)
 	go s.exchange(srv, st.batch, s.sender.client)
-	return s.await(ctx, passed, srv, st, results)
+	return s.await(ctx, came, srv, st, results)
 }
 
 // lone returns the seat of a call that has a batch of its own.
@@ -70,36 +81,52 @@ func (s *Store) lone(ctx context.Context, charges []ratelimit.Charge) seat {
 }
 
 // await waits for the answer to a call, for no longer than that may take.
-func (s *Store) await(ctx context.Context, passed time.Duration, srv *server, st seat, results []ratelimit.Result) error {
-	var overdue <-chan time.Time
-	if s.sender.timeout > 0 {
-		timer := s.sender.timers.start(s.sender.timeout - passed)
-		defer s.sender.timers.stop(timer)
-		overdue = timer.C
-	}
-	f := &st.batch.flight
+func (s *Store) await(ctx context.Context, came arrival, srv *server, st seat, results []ratelimit.Result) error {
+	b := st.batch
 	var late *Error
-	select {
-	case <-f.landed:
-		return st.outcome(results)
-	case <-ctx.Done():
-		late = ended(ctx)
-	case <-overdue:
-		late = fault(KindTimeout, noAnswerError(s.sender.timeout))
+	if came.again { // before those whom the alarm is for
+		late = s.awaitLonger(ctx, came, b)
+	} else if done := ctx.Done(); done == nil {
+		<-b.awake
+	} else {
+		select {
+		case <-b.awake:
+		case <-done:
+			late = ended(ctx)
+		}
 	}
-	select {
-	case <-f.landed: // at the last moment
+	if late == nil && !b.flight.hasLanded() {
+		late = s.awaitLonger(ctx, came, b)
+	}
+	if late == nil || b.flight.hasLanded() { // at the last moment
 		return st.outcome(results)
-	default:
 	}
 	begun, last := srv.leave(st)
-	if begun && f.overdue() {
-		f.lapse() // now, for the next call to know
+	if begun && b.flight.overdue() {
+		b.flight.lapse() // now, for the next call to know
 	}
 	if last {
-		s.release(srv, st.batch)
+		s.release(srv, b)
 	}
 	return late
+}
+
+// awaitLonger waits with a timer of the call's own.
+func (s *Store) awaitLonger(ctx context.Context, came arrival, b *batch) *Error {
+	var overdue <-chan time.Time
+	if s.sender.timeout > 0 {
+		timer := time.NewTimer(s.sender.timeout - (s.sender.only.now() - came.at))
+		defer timer.Stop()
+		overdue = timer.C
+	}
+	select {
+	case <-b.flight.landed:
+		return nil
+	case <-ctx.Done():
+		return ended(ctx)
+	case <-overdue:
+		return fault(KindTimeout, noAnswerError(s.sender.timeout))
+	}
 }
 
 // outcome returns what has come of a call.
@@ -147,6 +174,7 @@ func (s *Store) release(srv *server, b *batch) {
 
 // exchange has the server decide a batch.
 func (s *Store) exchange(srv *server, b *batch, client processor) {
+	defer b.arrive()
 	f := &b.flight
 	f.breaker, f.budget, f.began = srv.breaker, s.sender.timeout, srv.now()
 	f.lapsed = func() { s.release(srv, b) }

@@ -131,6 +131,16 @@ func (f *flight) depart(ctx context.Context) (_ context.Context, land func()) {
 	}
 }
 
+// hasLanded reports whether what it has brought can be looked at.
+func (f *flight) hasLanded() bool {
+	select {
+	case <-f.landed:
+		return true
+	default:
+		return false
+	}
+}
+
 // overdue reports whether the flight has had its budget.
 func (f *flight) overdue() bool {
 	return f.budget > 0 && f.breaker.now()-f.began >= f.budget-leeway

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
@@ -38,6 +40,9 @@ type batch struct {
 	calls  int            // how many have come
 	left   map[*ask][]int // which of an ask's calls left before it departed
 	flight flight         // which lands when all asks have answers
+	awake  chan struct{}  // closed when it has landed, or when the call that came first is overdue
+	woken  atomic.Bool    // whether awake is closed
+	alarm  *time.Timer    // when the call that came first is overdue; nil is never
 
 	// Under the lock of the gatherer:
 	callers  int    // who have not left
@@ -47,7 +52,29 @@ type batch struct {
 }
 
 func newBatch(ctx context.Context) *batch {
-	return &batch{ctx: ctx, flight: flight{landed: make(chan struct{})}}
+	return &batch{ctx: ctx, flight: flight{landed: make(chan struct{})}, awake: make(chan struct{})}
+}
+
+// setAlarm has those who wait wake after a while; with 0 or less they sleep until the batch lands.
+func (b *batch) setAlarm(d time.Duration) {
+	if d > 0 {
+		b.alarm = time.AfterFunc(d, b.wake)
+	}
+}
+
+// wake wakes those who wait, and those who would.
+func (b *batch) wake() {
+	if !b.woken.Swap(true) {
+		close(b.awake)
+	}
+}
+
+// arrive tells those who wait that the batch has landed.
+func (b *batch) arrive() {
+	if b.alarm != nil {
+		b.alarm.Stop()
+	}
+	b.wake()
 }
 
 // seat is the place of a call in a batch.
@@ -97,7 +124,7 @@ func (g *gatherer) board(ctx context.Context, s *Store, charges []ratelimit.Char
 	if a, ok := g.equal[string(id)]; ok {
 		return g.queue[len(g.queue)-1].add(a), nil
 	}
-	b := g.open(ctx)
+	b := g.open(ctx, s)
 	a := s.newAsk(charges)
 	a.calls = 0
 	b.asks = append(b.asks, a)
@@ -108,11 +135,12 @@ func (g *gatherer) board(ctx context.Context, s *Store, charges []ratelimit.Char
 }
 
 // open returns the last batch, if there is room for one more ask.
-func (g *gatherer) open(ctx context.Context) *batch {
+func (g *gatherer) open(ctx context.Context, s *Store) *batch {
 	if n := len(g.queue); n > 0 && len(g.queue[n-1].asks) < maxAsks {
 		return g.queue[n-1]
 	}
 	b := newBatch(ctx)
+	b.setAlarm(s.sender.timeout)
 	g.queue = append(g.queue, b)
 	if g.equal == nil {
 		g.equal = make(map[string]*ask, maxAsks)

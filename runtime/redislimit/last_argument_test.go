@@ -34,7 +34,9 @@ func (l lastArgument) longer(ctx context.Context, script charging) charging {
 	return newCharging(ctx, append(slices.Clip(script.Args()), l.argument()))
 }
 
-func (l lastArgument) Pipeline() redis.Pipeliner { return &longerPipeline{Pipeliner: l.processor.Pipeline(), by: l} }
+func (l lastArgument) Pipeline() redis.Pipeliner {
+	return &longerPipeline{Pipeliner: l.processor.Pipeline(), by: l}
+}
 
 type longerPipeline struct {
 	redis.Pipeliner

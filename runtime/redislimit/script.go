@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -45,6 +44,9 @@ const (
 
 // run runs a script on the charges and returns its reply.
 func (s *Store) run(ctx context.Context, sc *script, charges []ratelimit.Charge) (any, error) {
+	if err := s.sender.ready(); err != nil {
+		return nil, err
+	}
 	args := make([]any, 0, fixedArgs+timeArgs+2*len(charges))
 	args = append(args, "evalsha", sc.digest, len(charges))
 	for i := range charges {
@@ -69,15 +71,13 @@ func (s *Store) ask(ctx context.Context, a *ask) error {
 
 // send runs a script with arguments of which the first is a key.
 func (s *Store) send(ctx context.Context, sc *script, args []any) (any, error) {
-	if err := s.sender.ready(); err != nil {
-		return nil, err
-	}
-	return s.sender.send(ctx, args[fixedArgs].(string), func(ctx context.Context) (reply any, err error) {
-		err = s.sender.tryAgain(ctx, func(time.Duration) error {
-			reply, err = eval(ctx, s.sender.client, sc, args)
-			return err
-		})
-		return reply, err
+	return s.sender.send(ctx, args[fixedArgs].(string), func(ctx context.Context) (any, error) {
+		for began := s.sender.only.now(); ; {
+			reply, err := eval(ctx, s.sender.client, sc, args)
+			if err == nil || !s.sender.mayTryAgain(ctx, err, began) {
+				return reply, err
+			}
+		}
 	})
 }
 
