@@ -39,9 +39,12 @@ func (s *Store) gatherOnce(ctx context.Context, came arrival, charges []ratelimi
 	if srv.offPath.Load() {
 		return s.probe(ctx, came, srv, charges, results)
 	}
-	st, err := srv.board(ctx, s, charges)
+	st, full, err := srv.board(ctx, s, charges)
 	if err != nil {
 		return err
+	}
+	if full != nil {
+		go s.work(srv, full)
 	}
 	if st.batch != nil {
 		return s.await(ctx, came, srv, st, results)

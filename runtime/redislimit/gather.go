@@ -12,9 +12,10 @@ import (
 )
 
 const (
-	// maxFlights is how many exchanges are under way at a server before further calls wait for one to land. With one, the
-	// server has nothing to do while a reply is on its way; with more than these, few calls find others to go with.
-	maxFlights = 3
+	// maxFlights is how many exchanges are under way at a server that somebody waits for.
+	maxFlights = 4
+	// manyCalls is how many calls are so many that further ones had better wait for an exchange to land, and go together.
+	manyCalls = 8
 	// maxAsks is how many asks make up a batch. They hold up a server, and so everybody, for about 0.12 ms.
 	maxAsks = 64
 	// maxWaiting is how many calls may wait for their batch to depart. More than these a server can hardly decide within
@@ -22,16 +23,20 @@ const (
 	maxWaiting = 1 << 15
 )
 
-// gatherer gathers the calls of Take for a server. One that finds fewer than maxFlights exchanges under way goes at once.
-// Those that come meanwhile make up batches, of which the first departs as soon as an exchange lands: there is no timer,
-// and no call waits for others to come. Calls of equal charges are one ask.
+// gatherer gathers the calls of Take for a server. One that finds none under way goes at once, and so do some more while
+// there are few. Those that come while there are many make up a batch, which departs as soon as an exchange lands, or when
+// it is full: there is no timer, and no call waits for others to come. Calls of equal charges are one ask.
 type gatherer struct {
 	mu      sync.Mutex
 	flights int             // exchanges under way that somebody waits for
+	carried int             // calls of the latest exchanges, as an average of weight times one
 	waiting int             // calls whose batch has yet to depart
 	queue   []*batch        // those batches, in the order in which they depart
 	equal   map[string]*ask // the asks of the last of them that further calls may be of, by their identity
 }
+
+// weight is how many of the latest exchanges count.
+const weight = 8
 
 // batch is the calls that a server decides in one exchange.
 type batch struct {
@@ -105,7 +110,8 @@ func (st seat) place() int {
 }
 
 // board finds a call a seat, or none if it may go at once: then there is an exchange more under way, which is to land.
-func (g *gatherer) board(ctx context.Context, s *Store, charges []ratelimit.Charge) (st seat, err error) {
+// The batch that it fills may depart.
+func (g *gatherer) board(ctx context.Context, s *Store, charges []ratelimit.Charge) (st seat, full *batch, err error) {
 	var array [256]byte
 	var id []byte
 	if mergeable(charges) {
@@ -114,15 +120,15 @@ func (g *gatherer) board(ctx context.Context, s *Store, charges []ratelimit.Char
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
-	case len(g.queue) == 0 && g.flights < maxFlights:
-		g.flights++
-		return seat{}, nil
+	case len(g.queue) == 0 && g.mayDepart(1):
+		g.departs(1)
+		return seat{}, nil, nil
 	case g.waiting >= maxWaiting:
-		return seat{}, fault(KindOverload, fmt.Errorf("%d calls wait already", g.waiting))
+		return seat{}, nil, fault(KindOverload, fmt.Errorf("%d calls wait already", g.waiting))
 	}
 	g.waiting++
 	if a, ok := g.equal[string(id)]; ok {
-		return g.queue[len(g.queue)-1].add(a), nil
+		return g.queue[len(g.queue)-1].add(a), nil, nil
 	}
 	b := g.open(ctx, s)
 	a := s.newAsk(charges)
@@ -131,7 +137,46 @@ func (g *gatherer) board(ctx context.Context, s *Store, charges []ratelimit.Char
 	if id != nil {
 		g.equal[string(id)] = a
 	}
-	return b.add(a), nil
+	return b.add(a), g.next(), nil
+}
+
+// mayDepart reports whether an exchange of so many asks may depart.
+func (g *gatherer) mayDepart(asks int) bool {
+	switch {
+	case g.flights == 0:
+		return true
+	case g.flights >= maxFlights:
+		return false
+	}
+	return asks >= maxAsks || g.flights*g.carried < weight*manyCalls
+}
+
+// departs takes note of an exchange of so many calls.
+func (g *gatherer) departs(calls int) {
+	g.flights++
+	g.carried += calls - g.carried/weight
+}
+
+// next returns the batch that departs now, if one does.
+func (g *gatherer) next() *batch {
+	for len(g.queue) > 0 {
+		b := g.queue[0]
+		if b.callers > 0 && !g.mayDepart(len(b.asks)) {
+			return nil
+		}
+		g.queue[0], g.queue = nil, g.queue[1:]
+		if len(g.queue) == 0 {
+			g.queue = nil
+			clear(g.equal)
+		}
+		if b.callers > 0 {
+			g.waiting -= b.callers
+			b.departed = true
+			g.departs(b.callers)
+			return b
+		}
+	}
+	return nil
 }
 
 // open returns the last batch, if there is room for one more ask.
@@ -179,8 +224,7 @@ func (g *gatherer) leave(st seat) (begun, last bool) {
 	return false, false
 }
 
-// land takes note that an exchange is over, or that everybody has left it, and returns the batch that is to depart in its
-// place.
+// land takes note that an exchange is over, or that everybody has left it, and returns the batch that departs in its place.
 func (g *gatherer) land(b *batch) (next *batch) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -188,20 +232,8 @@ func (g *gatherer) land(b *batch) (next *batch) {
 		return nil
 	}
 	b.landed = true
-	for len(g.queue) > 0 {
-		next, g.queue[0], g.queue = g.queue[0], nil, g.queue[1:]
-		if len(g.queue) == 0 {
-			g.queue = nil
-			clear(g.equal)
-		}
-		if next.callers > 0 {
-			g.waiting -= next.callers
-			next.departed = true
-			return next
-		}
-	}
 	g.flights--
-	return nil
+	return g.next()
 }
 
 // appendIdentity appends what is the same for equal charges only.
