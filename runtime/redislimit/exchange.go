@@ -51,13 +51,12 @@ func (s *Store) gatherOnce(ctx context.Context, came arrival, charges []ratelimi
 	}
 	st = s.lone(ctx, charges)
 	if client := s.sender.bounded(ctx); client != nil && srv.beyondDoubt() {
-		st.batch.flight.caller = true
 		if next := s.fly(srv, st.batch, client); next != nil {
 			go s.work(srv, next)
 		}
 		return st.outcome(results)
 	}
-	st.batch.setAlarm(s.sender.timeout)
+	st.batch.await(s.sender.timeout)
 	go s.work(srv, st.batch)
 	return s.await(ctx, came, srv, st, results)
 }
@@ -71,14 +70,14 @@ func (s *Store) probe(ctx context.Context, came arrival, srv *server, charges []
 	st := s.lone(ctx, charges)
 	st.batch.flight.verdict = verdict
 	st.batch.landed = true // it has no place that another could have after it
-	st.batch.setAlarm(s.sender.timeout)
+	st.batch.await(s.sender.timeout)
 	go s.exchange(srv, st.batch, s.sender.client)
 	return s.await(ctx, came, srv, st, results)
 }
 
 // lone returns the seat of a call that has a batch of its own.
 func (s *Store) lone(ctx context.Context, charges []ratelimit.Charge) seat {
-	b, a := newBatch(ctx), s.newAsk(charges)
+	b, a := &batch{ctx: ctx}, s.newAsk(charges)
 	a.calls, b.asks, b.departed = 0, []*ask{a}, true
 	return b.add(a)
 }
@@ -180,12 +179,13 @@ func (s *Store) exchange(srv *server, b *batch, client processor) {
 	defer b.arrive()
 	f := &b.flight
 	f.breaker, f.budget, f.began = srv.breaker, s.sender.timeout, srv.now()
-	f.lapsed = func() { s.release(srv, b) }
+	if f.landed != nil {
+		f.lapsed = func() { s.release(srv, b) }
+	}
 	if f.verdict == nil {
 		var err error
 		if f.verdict, err = srv.allow(); err != nil {
-			f.err = faultOf(err)
-			close(f.landed)
+			f.fail(err)
 			return
 		}
 	}
@@ -193,7 +193,7 @@ func (s *Store) exchange(srv *server, b *batch, client processor) {
 	defer cancel()
 	if !srv.begin(b, cancel) {
 		f.judge(errNeither)
-		close(f.landed)
+		f.fail(errNoReply)
 		return
 	}
 	b.asks = slices.DeleteFunc(b.asks, func(a *ask) bool { return a.calls == 0 })

@@ -47,3 +47,18 @@ func (s *Store) OnReload(reload func()) { s.sender.reload = reload }
 
 // TryAgainMost is how long a script is sent again whose keys are on the move.
 const TryAgainMost = tryAgainMost
+
+// What bounds the calls that wait for each other.
+const (
+	MaxFlights = maxFlights
+	MaxAsks    = maxAsks
+	MaxWaiting = maxWaiting
+)
+
+// Waiting returns how many calls wait for others at the one server.
+func (s *Store) Waiting() int {
+	g := &s.sender.only.gatherer
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.waiting
+}

@@ -22,7 +22,8 @@ import (
 // fake is a client whose server is a function of the test's. By default it allows everything.
 type fake struct {
 	mu   sync.Mutex
-	sent []string // the keys, in the order of the commands
+	sent []string // the first keys, in the order of the commands
+	args [][]any  // of the commands
 	do   func(ctx context.Context, key string) error
 
 	replies map[string][]any // by key, the next ones
@@ -75,7 +76,7 @@ func (f *fake) Process(ctx context.Context, cmd redis.Cmder) error {
 	}
 	key := cmd.Args()[at].(string)
 	f.mu.Lock()
-	f.sent = append(f.sent, key)
+	f.sent, f.args = append(f.sent, key), append(f.args, cmd.Args())
 	do := f.do
 	var reply any
 	if next := f.replies[key]; len(next) > 0 {

@@ -30,10 +30,9 @@ type flight struct {
 	began   time.Duration // by the breaker's clock
 	verdict func(error)   // the breaker's, to be called once
 	judged  atomic.Bool
-	caller  bool   // whether it is in the caller's goroutine, and so goes by its context
 	lapsed  func() // is called when it has had its budget, if not nil
 
-	landed   chan struct{} // closed when what follows is set
+	landed   chan struct{} // closed when what follows is set; nil if it flies in the goroutine of its caller, by its context
 	reply    any
 	err      *Error
 	panicked any
@@ -75,7 +74,9 @@ func fly(ctx context.Context, b *breaker, budget time.Duration, do func(context.
 }
 
 func (f *flight) run(ctx context.Context, do func(context.Context) (any, error)) {
-	defer close(f.landed)
+	if f.landed != nil {
+		defer close(f.landed)
+	}
 	ctx, land := f.depart(ctx)
 	defer land()
 	f.err = errNoReply
@@ -102,14 +103,22 @@ func (f *flight) run(ctx context.Context, do func(context.Context) (any, error))
 	}
 }
 
+// fail has a flight land that did not depart.
+func (f *flight) fail(err error) {
+	f.err = faultOf(err)
+	if f.landed != nil {
+		close(f.landed)
+	}
+}
+
 // depart returns the context that the flight goes by. What it has begun ends when the flight lands.
 func (f *flight) depart(ctx context.Context) (_ context.Context, land func()) {
 	b := f.breaker
-	if f.budget <= 0 {
+	if f.budget <= 0 || f.landed == nil {
 		return ctx, func() {}
 	}
 	lapse := time.AfterFunc(f.budget, f.lapse)
-	if f.caller || b.beyondDoubt() {
+	if b.beyondDoubt() {
 		return ctx, func() { lapse.Stop() }
 	}
 	least := f.budget

@@ -56,20 +56,17 @@ type batch struct {
 	cancel   func() // ends an exchange that everybody has left
 }
 
-func newBatch(ctx context.Context) *batch {
-	return &batch{ctx: ctx, flight: flight{landed: make(chan struct{})}, awake: make(chan struct{})}
-}
-
-// setAlarm has those who wait wake after a while; with 0 or less they sleep until the batch lands.
-func (b *batch) setAlarm(d time.Duration) {
-	if d > 0 {
-		b.alarm = time.AfterFunc(d, b.wake)
+// await prepares the batch for callers that wait for it. They are woken before it lands when the first is overdue.
+func (b *batch) await(budget time.Duration) {
+	b.flight.landed, b.awake = make(chan struct{}), make(chan struct{})
+	if budget > 0 {
+		b.alarm = time.AfterFunc(budget, b.wake)
 	}
 }
 
 // wake wakes those who wait, and those who would.
 func (b *batch) wake() {
-	if !b.woken.Swap(true) {
+	if b.awake != nil && !b.woken.Swap(true) {
 		close(b.awake)
 	}
 }
@@ -184,8 +181,8 @@ func (g *gatherer) open(ctx context.Context, s *Store) *batch {
 	if n := len(g.queue); n > 0 && len(g.queue[n-1].asks) < maxAsks {
 		return g.queue[n-1]
 	}
-	b := newBatch(ctx)
-	b.setAlarm(s.sender.timeout)
+	b := &batch{ctx: ctx}
+	b.await(s.sender.timeout)
 	g.queue = append(g.queue, b)
 	if g.equal == nil {
 		g.equal = make(map[string]*ask, maxAsks)
