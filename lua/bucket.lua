@@ -20,6 +20,7 @@
 -- An algorithm is a table of functions of one bucket's state, the time and the charge. A script begins at its top each
 -- time that it is called, so that the tables are made only when they are needed.
 --
+--   hear(b)                 reads extra; without the function, there is nothing to read
 --   load(b)                 reads the stored state and brings it forward to now
 --   wait(b, n)              returns the microseconds until n of the used units have come back; n is b.used, or from 1 to
 --                           b.used - b.own
@@ -31,26 +32,24 @@
 -- What they need of a key they read in load, give, and wait for a part of what is used, all of which come before anything
 -- is written: a state that cannot be read is found out in time.
 
-local algorithms = {} -- by their codes, functions that return such a table
+local algorithms = { tb = false, fw = false, lb = false, sw = false, sl = false, cc = false } -- functions that return such a table
 local made = {}
 
 local UNREADABLE = 'ERR ratelimit: unreadable state'
+local unreadable = false -- whether something is stored that its algorithm does not write; then no bucket is to be believed
 
--- A bucket with its charge, as it stands now. Its state is
+-- Returns a bucket for a charge, which may serve several calls one after the other, each with a key of its own. Its state is
 --
 --   used  units taken that have not come back; 0 is as new
 --   mark  microseconds since 1970; what of, the algorithm says
 --   part  a remainder; what of, the algorithm says
 --
 -- or more than that, and never configuration, so that a changed limit holds from the next call and keeps what was used.
--- It is unreadable when something is stored that its algorithm does not write, and is then not to be believed.
---
--- It is made for a charge, and may serve several calls one after the other, each with a key of its own.
 local function bucket(charge)
   local code, count, period, capacity, refill, cost, extra =
     string.match(charge, '^(%l+) (%d+) (%d+) (%d+) (%d) (%d+) (.*)$')
   made[code] = made[code] or algorithms[code]()
-  return {
+  local b = { -- Lua makes room for what is named here, and would have to make more for anything else
     key = nil,
     algorithm = made[code],
     count = tonumber(count),
@@ -60,18 +59,24 @@ local function bucket(charge)
     cost = tonumber(cost),
     extra = extra,
     patience = 0, -- microseconds that the caller would wait for its turn
+    used = 0,
+    mark = 0,
+    part = 0,
+    own = 0, -- how many of the used units the charge asks for again, and need not be taken
+    stored = false, -- whether the key exists
+    ahead = false, -- the time of a stored state that only the future explains
+    retry = 0, -- when the charge would be admitted, see retry
   }
+  if b.algorithm.hear then
+    b.algorithm.hear(b)
+  end
+  return b
 end
 
--- Loads the bucket of a key. With trusts, a tb has what anybody can have taken in advance, however long that one would
--- wait: what is stored without being taken from keeps the turns of those who were told them.
-local function load(b, trusts)
-  b.used, b.mark, b.part = 0, now, 0
-  b.own = 0 -- how many of the used units the charge asks for again, and need not be taken
-  b.stored = false -- whether the key exists
-  b.unreadable = false
-  b.ahead = nil -- the time of a stored state that only the future explains
-  b.trusts = trusts
+-- Loads the bucket of a key.
+local function load(b)
+  b.used, b.mark, b.part, b.own = 0, now, 0, 0
+  b.stored, b.ahead = false, false
   b.algorithm.load(b)
 end
 
@@ -83,29 +88,32 @@ local late = false -- whether the buckets know a later time than the caller
 -- decided before it. It is decided at the time of that one, the latest that its buckets know. Taken to the present, as
 -- from the future of a server's clock that was set back, they would get once more what has come back since, each time
 -- that the callers take turns.
-local function load_all(buckets, trusts)
+local function load_all(buckets)
   local latest = now
   for i = 1, #buckets do
     local b = buckets[i]
-    load(b, trusts)
+    load(b)
     if told and b.ahead and b.ahead > latest then
       latest = b.ahead
     end
   end
   if latest > now then
     now, late = latest, true
-    load_all(buckets, trusts)
+    load_all(buckets)
   end
 end
 
--- Returns the buckets of all keys, where each has a charge of its own.
+-- Returns the buckets of all keys, where each has a charge of its own. With trusts, a tb has what anybody can have taken
+-- in advance, however long that one would wait: what is stored without being taken from keeps the turns of those who were
+-- told them.
 local function buckets_of_keys(trusts)
   local buckets = {}
   for i = 1, #KEYS do
-    buckets[i] = bucket(ARGV[1 + i])
-    buckets[i].key = KEYS[i]
+    local b = bucket(ARGV[1 + i])
+    b.key, b.trusts = KEYS[i], trusts
+    buckets[i] = b
   end
-  load_all(buckets, trusts)
+  load_all(buckets)
   return buckets
 end
 
@@ -115,7 +123,7 @@ local function integer(b, text)
   if n and n < EXACT then
     return n
   end
-  b.unreadable = true
+  unreadable = true
   return 0
 end
 

@@ -8,7 +8,7 @@ for i = 1, #KEYS do
   local b = buckets[i]
   b.retry = retry(b)
   n = answer(reply, n, b, reset(b))
-  if b.unreadable then
+  if unreadable then
     return redis.error_reply(UNREADABLE)
   end
 end

@@ -13,7 +13,7 @@ for i = 1, #KEYS do
     local at = math.min(tonumber(b.extra) or now, now) -- of a fw, sw or sl; and the clock may have been set back
     b.used = b.used - math.min(b.used, give and give(b, at) or b.cost)
   end
-  if b.unreadable then
+  if unreadable then
     return redis.error_reply(UNREADABLE)
   end
   if b.lost then

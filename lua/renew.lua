@@ -8,7 +8,7 @@
 local buckets, held = buckets_of_keys(), {}
 for i = 1, #KEYS do
   local b = buckets[i]
-  if b.unreadable then
+  if unreadable then
     return redis.error_reply(UNREADABLE)
   end
   held[i] = b.own == b.cost and 1 or 0

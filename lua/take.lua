@@ -30,11 +30,13 @@ local function affordable(b, calls)
     return calls
   end
   local free = b.capacity - b.used
-  return math.max(0, math.min(calls, (free - fmod(free, b.cost)) / b.cost))
+  return math.max(0, math.min(calls, (free - free % b.cost) / b.cost))
 end
 
--- Decides an ask and adds the answer to the first n of the reply. Returns how many there are then, or nothing and an error.
-local function decide(buckets, calls, reply, n)
+local reply, n = { 0, 0, 0, 0 }, 0 -- the reply, made to measure for one call with one charge, and how much of it there is
+
+-- Decides an ask and adds the answer to the reply. Returns an error if it cannot.
+local function decide(buckets, calls)
   load_all(buckets)
   local admitted = calls
   for i = 1, #buckets do
@@ -43,13 +45,14 @@ local function decide(buckets, calls, reply, n)
       admitted = math.min(admitted, affordable(b, calls))
     else
       b.retry = retry(b)
-      admitted = refuses(b.retry) and 0 or admitted
+      if refuses(b.retry) then
+        admitted = 0
+      end
     end
   end
   for i = 1, #buckets do
     local b = buckets[i]
-    b.takes = admitted > 0 and b.cost > 0
-    if b.takes then
+    if admitted > 0 and b.cost > 0 then
       if b.algorithm.take then
         b.algorithm.take(b)
       end
@@ -58,84 +61,81 @@ local function decide(buckets, calls, reply, n)
     if calls > 1 then
       b.retry = admitted < calls and retry(b) or 0
     end
-    if b.unreadable then
-      return nil, redis.error_reply(UNREADABLE)
-    end
   end
+  if unreadable then
+    return redis.error_reply(UNREADABLE)
+  end
+  local m = n
   if calls > 1 then
-    n = n + 1
-    reply[n] = admitted
+    m = m + 1
+    reply[m] = admitted
   end
   for i = 1, #buckets do
     local b = buckets[i]
     local rest = reset(b)
-    n = answer(reply, n, b, rest)
+    m = answer(reply, m, b, rest)
     if calls > 1 then
-      n = n + 1
-      reply[n] = b.interval and now - b.mark or b.part
+      m = m + 1
+      reply[m] = b.interval and now - b.mark or b.part
     end
-    if b.takes then
-      b.algorithm.store(b, rest)
-    elseif admitted == 0 and b.ahead then
-      load(b, true)
+    if admitted > 0 then
+      if b.cost > 0 then
+        b.algorithm.store(b, rest)
+      end
+    elseif b.ahead then
+      b.trusts = true
+      load(b)
       b.algorithm.store(b, reset(b))
-    elseif admitted == 0 and b.stored then
+      b.trusts = nil
+    elseif b.stored then
       extend(b, rest)
     end
   end
-  return n
+  n = m
 end
 
--- Makes the buckets of the kind of calls whose arguments begin at ARGV[at]. Returns them, how many asks there are, a
--- function that returns the calls of the next one, if they are not of one each, and where the next kind begins.
-local function kind(at)
-  local charges, asks, calls = string.match(ARGV[at], '^(%d+) (%d+)(.*)$')
+-- Adds an error to the reply, in place of what there may be of the answer.
+local function fail(err)
+  for i = #reply, n + 1, -1 do
+    reply[i] = nil
+  end
+  n = n + 1
+  reply[n] = err
+end
+
+local began, key, at = now, 0, 2
+while key < #KEYS do
+  local charges, asks, counts = string.match(ARGV[at], '^(%d+) (%d+)(.*)$')
   local buckets = {}
   for i = 1, tonumber(charges) do
     buckets[i] = bucket(ARGV[at + i])
   end
-  return buckets, tonumber(asks), calls ~= '' and string.gmatch(calls, '%d+'), at + 1 + #buckets
-end
-
-local reply, n, key = { 0, 0, 0, 0 }, 0, 0 -- made to measure for one call with one charge
-local began = now
-local at = 2
-while key < #KEYS do
-  local buckets, asks, counts
-  buckets, asks, counts, at = kind(at)
-  local one = asks == 1 and #buckets == #KEYS
-  for _ = 1, asks do
-    local calls = counts and tonumber(counts()) or 1
+  at = at + 1 + #buckets
+  local next_count = counts ~= '' and string.gmatch(counts, '%d+')
+  local alone = #buckets == #KEYS
+  for _ = 1, tonumber(asks) do
     for i = 1, #buckets do
       key = key + 1
       buckets[i].key = KEYS[key]
     end
-    now, late = began, false
-    if one then
-      local err
-      n, err = decide(buckets, calls, reply, n)
+    local calls = next_count and tonumber(next_count()) or 1
+    if alone then
+      local err = decide(buckets, calls)
       if err then
         return err
       end
     else
-      local ok, after, err = pcall(decide, buckets, calls, reply, n)
-      if not ok then
-        err = type(after) == 'table' and after or { err = after }
-      end
+      local ok, err = pcall(decide, buckets, calls)
       if err then
-        for i = #reply, n + 1, -1 do
-          reply[i] = nil
-        end
-        n = n + 1
-        reply[n] = err
-      else
-        n = after
+        fail(ok and err or type(err) == 'table' and err or { err = err })
       end
     end
     if told then
       n = n + 1
       reply[n] = now
+      now, late = began, false
     end
+    unreadable = false
   end
 end
 if not told then
