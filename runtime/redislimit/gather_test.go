@@ -95,7 +95,7 @@ func TestBatchesAreBounded(t *testing.T) {
 		client := &fake{do: after(10 * time.Millisecond)}
 		p := party{store: redislimit.NewOn(client, nil)}
 		for range 20 { // from which it is known that there are many
-			for range 20 {
+			for range 100 {
 				p.call(t.Context(), tb("many", 1))
 			}
 			p.wg.Wait()
