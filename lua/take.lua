@@ -16,7 +16,8 @@
 --             all calls: those three, of which retry is that of the calls that are refused, 0 if there are none, and
 --               part       of a tb or lb that is greedy: the progress to the next unit, in 1/period of a unit;
 --                          of one that is not: the microseconds since its mark
---             of one that cannot be decided, where there are several: an error, before anything of it was written;
+--             of one that cannot be decided, where there are several: the text of an error, before anything of it was
+--             written; an error reply among others is more than some clients can read;
 --             and the time of the decision, in microseconds since 1970: at the end, or, if the caller told its, which may
 --             have to be a later one, after each ask. If there is but one ask, its error is the reply
 --
@@ -33,10 +34,12 @@ local function affordable(b, calls)
   return math.max(0, math.min(calls, (free - free % b.cost) / b.cost))
 end
 
+local began = now
 local reply, n = { 0, 0, 0, 0 }, 0 -- the reply, made to measure for one call with one charge, and how much of it there is
 
 -- Decides an ask and adds the answer to the reply. Returns an error if it cannot.
 local function decide(buckets, calls)
+  now, late, unreadable = began, false, false
   load_all(buckets)
   local admitted = calls
   for i = 1, #buckets do
@@ -100,45 +103,49 @@ local function fail(err)
     reply[i] = nil
   end
   n = n + 1
-  reply[n] = err
+  reply[n] = type(err) == 'table' and err.err or err -- a text before Redis 7.0
 end
 
-local began, key, at = now, 0, 2
-while key < #KEYS do
-  local charges, asks, counts = string.match(ARGV[at], '^(%d+) (%d+)(.*)$')
-  local buckets = {}
-  for i = 1, tonumber(charges) do
-    buckets[i] = bucket(ARGV[at + i])
-  end
-  at = at + 1 + #buckets
-  local next_count = counts ~= '' and string.gmatch(counts, '%d+')
-  local alone = #buckets == #KEYS
-  for _ = 1, tonumber(asks) do
-    for i = 1, #buckets do
-      key = key + 1
-      buckets[i].key = KEYS[key]
+-- Decides all asks. A function, since in miniredis, after an error, the text itself has other locals than its functions.
+local function decide_all()
+  local key, at = 0, 2
+  while key < #KEYS do
+    local charges, asks, counts = string.match(ARGV[at], '^(%d+) (%d+)(.*)$')
+    local buckets, calls = {}, {}
+    for i = 1, tonumber(charges) do
+      buckets[i] = bucket(ARGV[at + i])
     end
-    local calls = next_count and tonumber(next_count()) or 1
-    if alone then
-      local err = decide(buckets, calls)
-      if err then
-        return err
+    for count in string.gmatch(counts, '%d+') do
+      calls[#calls + 1] = tonumber(count)
+    end
+    at = at + 1 + #buckets
+    local alone = #buckets == #KEYS
+    for ask = 1, tonumber(asks) do
+      for i = 1, #buckets do
+        key = key + 1
+        buckets[i].key = KEYS[key]
       end
-    else
-      local ok, err = pcall(decide, buckets, calls)
-      if err then
-        fail(ok and err or type(err) == 'table' and err or { err = err })
+      if alone then
+        local err = decide(buckets, calls[ask] or 1)
+        if err then
+          return err
+        end
+      else
+        local _, err = pcall(decide, buckets, calls[ask] or 1)
+        if err then
+          fail(err)
+        end
+      end
+      if told then
+        n = n + 1
+        reply[n] = now
       end
     end
-    if told then
-      n = n + 1
-      reply[n] = now
-      now, late = began, false
-    end
-    unreadable = false
   end
+  if not told then
+    reply[n + 1] = now
+  end
+  return reply
 end
-if not told then
-  reply[n + 1] = now
-end
-return reply
+
+return decide_all()

@@ -130,6 +130,15 @@ type reader struct {
 	broken bool // whether there was something that the script does not write
 }
 
+// replyError is an error that the server has for one of several asks. As an error reply among others it would be lost on
+// go-redis, which takes some of them for the end of the whole.
+type replyError string
+
+func (e replyError) Error() string { return string(e) }
+
+// RedisError is what errors of a server have.
+func (replyError) RedisError() {}
+
 // integer returns the next integer, which is one from lowest to highest.
 func (r *reader) integer(lowest, highest int64) int64 {
 	if len(r.values) == 0 {
@@ -161,8 +170,8 @@ func (r *reader) answer(c *ratelimit.Charge) answer {
 func (r *reader) ask(a *ask) {
 	a.err, a.answers = nil, a.one[:0]
 	if len(r.values) > 0 {
-		if err, ok := r.values[0].(error); ok {
-			a.err, r.values = err, r.values[1:]
+		if text, ok := r.values[0].(string); ok {
+			a.err, r.values = replyError(text), r.values[1:]
 			return
 		}
 	}
