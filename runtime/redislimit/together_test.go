@@ -28,7 +28,7 @@ func (s *Store) TakeTogether(ctx context.Context, asked ...Asked) ([]Answered, e
 		a.calls = q.Calls
 		of[a], asks = q, append(asks, a)
 	}
-	reply, err := s.send(ctx, s.scripts.take, s.encodeBatch(asks), func(any) bool { return false })
+	reply, err := s.send(ctx, s.scripts.take, s.encodeBatch(asks))
 	if err == nil {
 		err = s.readBatch(reply, asks)
 	}
