@@ -50,8 +50,8 @@ func (s *Store) gatherOnce(ctx context.Context, came arrival, charges []ratelimi
 		return s.await(ctx, came, srv, st, results)
 	}
 	st = s.lone(ctx, charges)
-	if client := s.sender.bounded(ctx); client != nil && srv.beyondDoubt() {
-		if next := s.fly(srv, st.batch, client); next != nil {
+	if srv.beyondDoubt() && s.sender.bounded(ctx) {
+		if next := s.fly(srv, st.batch); next != nil {
 			go s.work(srv, next)
 		}
 		return st.outcome(results)
@@ -71,7 +71,7 @@ func (s *Store) probe(ctx context.Context, came arrival, srv *server, charges []
 	st.batch.flight.verdict = verdict
 	st.batch.landed = true // it has no place that another could have after it
 	st.batch.await(s.sender.timeout)
-	go s.exchange(srv, st.batch, s.sender.client)
+	go s.exchange(srv, st.batch)
 	return s.await(ctx, came, srv, st, results)
 }
 
@@ -149,12 +149,12 @@ func (st seat) outcome(results []ratelimit.Result) error {
 // work flies a batch, and others after it while calls wait.
 func (s *Store) work(srv *server, b *batch) {
 	for b != nil {
-		b = s.fly(srv, b, s.sender.client)
+		b = s.fly(srv, b)
 	}
 }
 
 // fly flies a batch and returns the one that is to depart next.
-func (s *Store) fly(srv *server, b *batch, client processor) (next *batch) {
+func (s *Store) fly(srv *server, b *batch) (next *batch) {
 	exited := true
 	defer func() {
 		next = srv.land(b)
@@ -162,7 +162,7 @@ func (s *Store) fly(srv *server, b *batch, client processor) (next *batch) {
 			go s.work(srv, next)
 		}
 	}()
-	s.exchange(srv, b, client)
+	s.exchange(srv, b)
 	exited = false
 	return nil
 }
@@ -175,7 +175,7 @@ func (s *Store) release(srv *server, b *batch) {
 }
 
 // exchange has the server decide a batch.
-func (s *Store) exchange(srv *server, b *batch, client processor) {
+func (s *Store) exchange(srv *server, b *batch) {
 	defer b.arrive()
 	f := &b.flight
 	f.breaker, f.budget, f.began = srv.breaker, s.sender.timeout, srv.now()
@@ -197,7 +197,7 @@ func (s *Store) exchange(srv *server, b *batch, client processor) {
 		return
 	}
 	b.asks = slices.DeleteFunc(b.asks, func(a *ask) bool { return a.calls == 0 })
-	f.run(ctx, func(ctx context.Context) (any, error) { return b.asks, s.askAll(ctx, client, b.asks) })
+	f.run(ctx, func(ctx context.Context) (any, error) { return b.asks, s.askAll(ctx, b.asks) })
 }
 
 // contextOf returns the context of a batch's exchange: that of its caller, or, if there are several, one that none of them
@@ -214,13 +214,13 @@ func (s *Store) contextOf(b *batch) (context.Context, context.CancelFunc) {
 }
 
 // askAll asks, and sets the answer or the error of each. Its own error is that of all.
-func (s *Store) askAll(ctx context.Context, client processor, asks []*ask) error {
+func (s *Store) askAll(ctx context.Context, asks []*ask) error {
 	groups := [][]*ask{asks}
 	if s.sender.sharded() {
 		groups = byTag(asks)
 	}
 	if len(groups) == 1 {
-		reply, err := eval(ctx, client, s.scripts.take, s.encodeBatch(asks))
+		reply, err := eval(ctx, s.sender.client, s.scripts.take, s.encodeBatch(asks))
 		if err != nil {
 			return err
 		}
@@ -230,7 +230,7 @@ func (s *Store) askAll(ctx context.Context, client processor, asks []*ask) error
 	for i, asks := range groups {
 		all[i] = &evaluation{args: s.encodeBatch(asks)}
 	}
-	evalAll(ctx, client, s.scripts.take, all)
+	evalAll(ctx, s.sender.client, s.scripts.take, all)
 	answered := false
 	for i, e := range all {
 		switch {
