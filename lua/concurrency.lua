@@ -66,7 +66,7 @@ function algorithms.cc()
 
     -- mark is when the last lease ends, rest the same without those that the charge is about.
     load = function(b)
-      b.slots, b.ends, b.rest = {}, {}, now
+      b.slots, b.ends, b.rest, b.leases = {}, {}, now, false
       local last = ranked(b, 0, 0)
       if #last == 0 then
         return

@@ -14,6 +14,7 @@ function algorithms.lb()
     load = load_text,
     store = store_text,
     give = give_turn,
+    hear = hear,
 
     read = function(text)
       local mark, part = string.match(text, '^%d+$'), 0
@@ -25,7 +26,6 @@ function algorithms.lb()
 
     -- From here on mark is now, and part the progress to the next unit in 1/period of a unit, as in a token bucket.
     open = function(b)
-      hear(b)
       local due = b.mark - now
       b.mark = now
       if due <= 0 then

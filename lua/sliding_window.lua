@@ -9,7 +9,7 @@
 function algorithms.sw()
   -- The units that the previous window still counts for, rounded up.
   local function weight(b)
-    local whole, rest = muldiv(b.period - fmod(now, b.period), b.part, b.period)
+    local whole, rest = muldiv(b.period - now % b.period, b.part, b.period)
     if rest > 0 then
       return whole + 1
     end
@@ -23,7 +23,7 @@ function algorithms.sw()
     -- Units come back to the window that they were taken in. Of the previous one that is fewer of the used ones: those
     -- that it still counts for.
     give = function(b, at)
-      local start, weighted = now - fmod(now, b.period), weight(b)
+      local start, weighted = now - now % b.period, weight(b)
       if at >= start then
         return math.min(b.cost, b.used - weighted)
       end
@@ -41,7 +41,7 @@ function algorithms.sw()
 
     -- From here on used is that of both windows.
     open = function(b)
-      local start = now - fmod(now, b.period)
+      local start = now - now % b.period
       elapsed(b)
       if b.mark < start then
         b.part, b.used = b.mark >= start - b.period and b.used or 0, 0
@@ -50,7 +50,7 @@ function algorithms.sw()
     end,
 
     wait = function(b, n)
-      local ends = b.period - fmod(now, b.period)
+      local ends = b.period - now % b.period
       local current, keep = b.used - weight(b), b.used - n
       if keep >= current then
         return ends - muldiv(b.period, keep - current, b.part)

@@ -13,7 +13,7 @@ local function load_text(b)
   local used, mark, part = b.algorithm.read(text)
   -- Up to 10^9 units are out, and up to 2 * 10^9 more in advance.
   if not (used and mark and part and used < 8589934592 and mark < EXACT and part < EXACT) then
-    b.unreadable = true
+    unreadable = true
     return
   end
   b.stored, b.used, b.mark, b.part = true, used, mark, part

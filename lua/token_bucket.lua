@@ -34,7 +34,7 @@ local function most_out(b)
     return b.capacity
   end
   if b.interval then
-    return b.capacity + math.min((patience - fmod(patience, b.period)) / b.period * b.count, 1000000000) + b.count
+    return b.capacity + math.min((patience - patience % b.period) / b.period * b.count, 1000000000) + b.count
   end
   local back = muldiv(patience, b.count, b.period)
   return b.capacity + math.min(back, 1000000000) + 1
@@ -50,7 +50,7 @@ local function give_turn(b)
   local within, rest
   if b.interval then
     local passed = now - b.mark + b.delay
-    within = (passed - fmod(passed, b.period)) / b.period * b.count
+    within = (passed - passed % b.period) / b.period * b.count
   else
     within, rest = muldiv(b.delay, b.count, b.period)
     if rest + b.part >= b.period then
@@ -66,6 +66,7 @@ function algorithms.tb()
     load = load_text,
     store = store_text,
     give = give_turn,
+    hear = hear,
 
     read = function(text)
       local used, mark, part = string.match(text, '^(%d+) (%d+) (%d+)$')
@@ -73,14 +74,15 @@ function algorithms.tb()
     end,
 
     open = function(b)
-      hear(b)
-      local period, most = b.period, most_out(b)
-      local passed = elapsed(b)
-      if b.used > most then
-        b.used, b.part = most, 0
+      local period, passed = b.period, elapsed(b)
+      if b.used > b.capacity then
+        local most = most_out(b)
+        if b.used > most then
+          b.used, b.part = most, 0
+        end
       end
       if b.interval then
-        local spent = fmod(passed, period)
+        local spent = passed % period
         b.used = b.used - (passed - spent) / period * b.count -- inexact only where it is far below zero
         b.mark, b.part = now - spent, 0
         return

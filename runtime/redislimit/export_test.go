@@ -61,3 +61,26 @@ func (s *Store) Denied() int {
 	}
 	return n
 }
+
+// What bounds the calls that wait for each other.
+const (
+	MaxFlights = maxFlights
+	MaxAsks    = maxAsks
+	MaxWaiting = maxWaiting
+)
+
+// UnderWay returns how many exchanges with the one server are under way.
+func (s *Store) UnderWay() int {
+	g := &s.sender.only.gatherer
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.flights
+}
+
+// Waiting returns how many calls wait for others at the one server.
+func (s *Store) Waiting() int {
+	g := &s.sender.only.gatherer
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.waiting
+}

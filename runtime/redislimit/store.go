@@ -123,16 +123,16 @@ func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []
 	if known {
 		return nil
 	}
-	ctx, cancel := s.sender.budget(ctx)
-	defer cancel()
 	if groups := s.split(charges); groups != nil {
+		ctx, cancel := s.sender.budget(ctx)
+		defer cancel()
 		err := s.takeGroups(ctx, groups, results)
 		if err == nil && !refused(results) {
 			s.denied.admit(charges)
 		}
 		return err
 	}
-	err := s.decide(ctx, "take", s.scripts.take, charges, results)
+	err := s.decide(ctx, charges, results)
 	if err == nil {
 		s.denied.learn(asked, charges, results)
 	}
@@ -150,18 +150,37 @@ func (s *Store) Peek(ctx context.Context, charges []ratelimit.Charge, results []
 	if groups := s.split(charges); groups != nil {
 		return s.peekGroups(ctx, groups, results)
 	}
-	return s.decide(ctx, "peek", s.scripts.peek, charges, results)
+	return s.look(ctx, charges, results)
 }
 
-func (s *Store) decide(ctx context.Context, method string, sc *script, charges []ratelimit.Charge, results []ratelimit.Result, further ...any) error {
+// decide takes for a call.
+func (s *Store) decide(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
 	if len(charges) == 0 {
 		return nil
 	}
-	reply, err := s.run(ctx, sc, charges, further...)
+	return s.wrap("take", charges, s.gather(ctx, charges, results))
+}
+
+// refuse tells how the limits of a call stand that a limit on another server refuses.
+func (s *Store) refuse(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+	a := s.newAsk(charges)
+	a.calls = 0
+	err := s.ask(ctx, a)
+	if err == nil {
+		a.results(0, results)
+	}
+	return s.wrap("take", charges, err)
+}
+
+func (s *Store) look(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+	if len(charges) == 0 {
+		return nil
+	}
+	reply, err := s.run(ctx, s.scripts.peek, charges)
 	if err == nil {
 		err = readResults(reply, charges, results)
 	}
-	return s.wrap(method, charges, err)
+	return s.wrap("peek", charges, err)
 }
 
 // Refund implements [ratelimit.Store]. It returns the context's error if that has ended before, the error of
@@ -276,14 +295,17 @@ func (s *Store) wrap(method string, charges []ratelimit.Charge, err error) error
 // key returns the bucket's key.
 func (s *Store) key(c *ratelimit.Charge) string {
 	var array [128]byte
-	key := append(array[:0], s.prefix...)
+	return string(s.appendKey(array[:0], c))
+}
+
+func (s *Store) appendKey(key []byte, c *ratelimit.Charge) []byte {
+	key = append(key, s.prefix...)
 	key = append(key, '{')
 	key = append(key, c.Key...)
 	key = append(key, "}:"...)
 	key = append(key, code(c.Limit.Algorithm)...)
 	key = append(key, ':')
-	key = append(key, c.Name...)
-	return string(key)
+	return append(key, c.Name...)
 }
 
 // code returns what the scripts and keys call an algorithm.
