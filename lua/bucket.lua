@@ -52,11 +52,11 @@ local function bucket(charge)
   local b = { -- Lua makes room for what is named here, and would have to make more for anything else
     key = nil,
     algorithm = made[code],
-    count = tonumber(count),
-    period = tonumber(period),
-    capacity = tonumber(capacity),
+    count = count + 0,
+    period = period + 0,
+    capacity = capacity + 0,
     interval = refill == '1',
-    cost = tonumber(cost),
+    cost = cost + 0,
     extra = extra,
     patience = 0, -- microseconds that the caller would wait for its turn
     used = 0,
@@ -73,13 +73,6 @@ local function bucket(charge)
   return b
 end
 
--- Loads the bucket of a key.
-local function load(b)
-  b.used, b.mark, b.part, b.own = 0, now, 0, 0
-  b.stored, b.ahead = false, false
-  b.algorithm.load(b)
-end
-
 local late = false -- whether the buckets know a later time than the caller
 
 -- Loads the buckets of a call.
@@ -92,7 +85,7 @@ local function load_all(buckets)
   local latest = now
   for i = 1, #buckets do
     local b = buckets[i]
-    load(b)
+    b.algorithm.load(b)
     if told and b.ahead and b.ahead > latest then
       latest = b.ahead
     end
@@ -142,10 +135,6 @@ local function retry(b)
     return wait - b.patience
   end
   return -1 - wait
-end
-
-local function refuses(wait)
-  return wait > 0 or wait == -1
 end
 
 -- The microseconds until the bucket is as new.

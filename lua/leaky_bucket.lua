@@ -16,28 +16,30 @@ function algorithms.lb()
     give = give_turn,
     hear = hear,
 
-    read = function(text)
+    -- From here on mark is now, and part the progress to the next unit in 1/period of a unit, as in a token bucket.
+    open = function(b, text)
       local mark, part = string.match(text, '^%d+$'), 0
       if not mark then
         mark, part = string.match(text, '^(%d+) (%d+)$')
       end
-      return 0, tonumber(mark), tonumber(part)
-    end,
-
-    -- From here on mark is now, and part the progress to the next unit in 1/period of a unit, as in a token bucket.
-    open = function(b)
-      local due = b.mark - now
-      b.mark = now
+      if not mark then
+        return true
+      end
+      mark, part = mark + 0, part + 0
+      if mark >= EXACT or part >= EXACT then
+        return true
+      end
+      local due = mark - now
       if due <= 0 then
         b.used = 0
         return
       end
       local used, rest = muldiv(due, b.count, b.period)
-      local part = (b.part < b.count and b.part or b.count - 1) - rest -- the count may have become lower
+      part = (part < b.count and part or b.count - 1) - rest -- the count may have become lower
       if part < 0 then
         used, part = used + 1, part + b.period
       end
-      b.used, b.part = used, part
+      b.used, b.mark, b.part = used, now, part
     end,
 
     wait = refill_wait,

@@ -59,6 +59,8 @@ function algorithms.sl()
   return {
     load = function(b)
       local length = redis.call('LLEN', b.key)
+      b.stored, b.ahead = false, false
+      b.used, b.mark = 0, now
       b.entries, b.first, b.before, b.base = 0, 1, 0, 0
       if length == 0 then
         return

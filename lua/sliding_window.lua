@@ -33,18 +33,21 @@ function algorithms.sw()
       return weighted - weight(b)
     end,
 
-    read = function(text)
-      local used, mark, part = string.match(text, '^(%d+) (%d+) (%d+)$')
-      part = tonumber(part)
-      return tonumber(used), tonumber(mark), part and part <= 1000000000 and part
-    end,
-
     -- From here on used is that of both windows.
-    open = function(b)
+    open = function(b, text)
+      local used, mark, part = string.match(text, '^(%d+) (%d+) (%d+)$')
+      if not used then
+        return true
+      end
+      used, mark, part = used + 0, mark + 0, part + 0
+      if used >= MOST or mark >= EXACT or part > 1000000000 then
+        return true
+      end
       local start = now - now % b.period
-      elapsed(b)
-      if b.mark < start then
-        b.part, b.used = b.mark >= start - b.period and b.used or 0, 0
+      mark = past(b, mark)
+      b.used, b.part = used, part
+      if mark < start then
+        b.used, b.part = 0, mark >= start - b.period and b.used or 0
       end
       b.mark, b.used = now, b.used + weight(b)
     end,

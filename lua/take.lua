@@ -25,49 +25,52 @@
 -- future, which a server's clock that was set back leaves behind, is moved to the present, with all that was
 -- taken in advance. Otherwise nothing would come back until the clock is where it was.
 
--- Returns how many of the calls a bucket has units for.
-local function affordable(b, calls)
-  if b.cost == 0 then
-    return calls
-  end
-  local free = b.capacity - b.used
-  return math.max(0, math.min(calls, (free - free % b.cost) / b.cost))
-end
-
 local began = now
 local reply, n = { 0, 0, 0, 0 }, 0 -- the reply, made to measure for one call with one charge, and how much of it there is
+
+-- Returns how many of the calls, which ask for more than there is, a bucket admits, and notes when it admits the next.
+local function admit(b, calls)
+  if calls > 1 then
+    local free = b.capacity - b.used
+    return free > 0 and (free - free % b.cost) / b.cost or 0
+  end
+  b.retry = retry(b)
+  return (b.retry > 0 or b.retry == -1) and 0 or calls
+end
 
 -- Decides an ask and adds the answer to the reply. Returns an error if it cannot.
 local function decide(buckets, calls)
   now, late, unreadable = began, false, false
   load_all(buckets)
-  local admitted = calls
+  local admitted, asked = calls, calls > 1 and calls or 1
   for i = 1, #buckets do
     local b = buckets[i]
-    if calls > 1 then
-      admitted = math.min(admitted, affordable(b, calls))
-    else
-      b.retry = retry(b)
-      if refuses(b.retry) then
-        admitted = 0
+    b.retry = 0
+    if b.cost > 0 and b.used - b.own + b.cost * asked > b.capacity then
+      local most = admit(b, calls)
+      admitted = most < admitted and most or admitted
+    end
+  end
+  if admitted > 0 then
+    for i = 1, #buckets do
+      local b = buckets[i]
+      if b.cost > 0 then
+        if b.algorithm.take then
+          b.algorithm.take(b)
+        end
+        b.used = b.used - b.own + b.cost * admitted
       end
     end
   end
-  for i = 1, #buckets do
-    local b = buckets[i]
-    if admitted > 0 and b.cost > 0 then
-      if b.algorithm.take then
-        b.algorithm.take(b)
-      end
-      b.used = b.used - b.own + b.cost * admitted
-    end
-    if calls > 1 then
-      b.retry = admitted < calls and retry(b) or 0
+  if calls > 1 and admitted < calls then
+    for i = 1, #buckets do
+      buckets[i].retry = retry(buckets[i])
     end
   end
   if unreadable then
     return redis.error_reply(UNREADABLE)
   end
+
   local m = n
   if calls > 1 then
     m = m + 1
@@ -87,7 +90,7 @@ local function decide(buckets, calls)
       end
     elseif b.ahead then
       b.trusts = true
-      load(b)
+      b.algorithm.load(b)
       b.algorithm.store(b, reset(b))
       b.trusts = nil
     elseif b.stored then

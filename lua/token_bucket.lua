@@ -12,6 +12,10 @@
 
 -- Returns the microseconds until n units have come back, count of them each period, of which part has already done so.
 local function refill_wait(b, n)
+  local product = b.period * n
+  if product < EXACT then
+    return divup(product - b.part, b.count)
+  end
   local whole, rest = muldiv(b.period, n, b.count)
   return whole + divup(rest - b.part, b.count)
 end
@@ -68,31 +72,34 @@ function algorithms.tb()
     give = give_turn,
     hear = hear,
 
-    read = function(text)
+    open = function(b, text)
       local used, mark, part = string.match(text, '^(%d+) (%d+) (%d+)$')
-      return tonumber(used), tonumber(mark), tonumber(part)
-    end,
-
-    open = function(b)
-      local period, passed = b.period, elapsed(b)
-      if b.used > b.capacity then
+      if not used then
+        return true
+      end
+      used, mark, part = used + 0, mark + 0, part + 0
+      if used >= MOST or mark >= EXACT or part >= EXACT then
+        return true
+      end
+      local period, passed = b.period, now - past(b, mark)
+      if used > b.capacity then
         local most = most_out(b)
-        if b.used > most then
-          b.used, b.part = most, 0
+        if used > most then
+          used, part = most, 0
         end
       end
       if b.interval then
         local spent = passed % period
-        b.used = b.used - (passed - spent) / period * b.count -- inexact only where it is far below zero
+        b.used = used - (passed - spent) / period * b.count -- inexact only where it is far below zero
         b.mark, b.part = now - spent, 0
         return
       end
-      local back, part = muldiv(passed, b.count, period)
-      part = part + (b.part < period and b.part or period - 1) -- the period may have become shorter
-      if part >= period then
-        back, part = back + 1, part - period
+      local back, progress = muldiv(passed, b.count, period)
+      progress = progress + (part < period and part or period - 1) -- the period may have become shorter
+      if progress >= period then
+        back, progress = back + 1, progress - period
       end
-      b.used, b.mark, b.part = b.used - back, now, part
+      b.used, b.mark, b.part = used - back, now, progress
     end,
 
     wait = function(b, n)

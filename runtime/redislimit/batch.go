@@ -105,7 +105,7 @@ func shape(asks []*ask) string {
 // readBatch reads the reply of take to the asks, and sets the answer or the error of each. Its own error is one of all.
 func (s *Store) readBatch(reply any, asks []*ask) error {
 	values, _ := reply.([]any)
-	r := reader{values: values}
+	r := reader{values: values, several: len(asks) > 1}
 	for _, a := range asks {
 		r.ask(a)
 		if s.now != nil {
@@ -126,8 +126,9 @@ func (s *Store) readBatch(reply any, asks []*ask) error {
 
 // reader reads a reply from front to back.
 type reader struct {
-	values []any
-	broken bool // whether there was something that the script does not write
+	values  []any
+	several bool // whether the answers are to several asks, of which one may be an error
+	broken  bool // whether there was something that the script does not write
 }
 
 // replyError is an error that the server has for one of several asks. As an error reply among others it would be lost on
@@ -169,7 +170,7 @@ func (r *reader) answer(c *ratelimit.Charge) answer {
 // ask reads what is said of an ask.
 func (r *reader) ask(a *ask) {
 	a.err, a.answers = nil, a.one[:0]
-	if len(r.values) > 0 {
+	if len(r.values) > 0 && r.several {
 		if text, ok := r.values[0].(string); ok {
 			a.err, r.values = replyError(text), r.values[1:]
 			return

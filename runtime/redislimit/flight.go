@@ -14,6 +14,8 @@ const (
 	// leeway is by how much less than its budget a flight may have had in which its call used it up: for what the call did
 	// before.
 	leeway = time.Millisecond
+	// lateTimer is how late the timer of a context may be on a machine that is busy with others.
+	lateTimer = 50 * time.Millisecond
 )
 
 // flight is what is asked of a server, on its way in a goroutine of its own. By its defaults go-redis reads a reply until
@@ -190,7 +192,7 @@ func over(ctx context.Context) bool {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= 0 {
 		select {
 		case <-ctx.Done():
-		case <-time.After(leeway): // a context of somebody's that has a deadline and does not end with it
+		case <-time.After(lateTimer): // a context of somebody's that has a deadline and does not end with it
 		}
 	}
 	return ctx.Err() != nil

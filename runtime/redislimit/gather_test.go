@@ -49,11 +49,16 @@ func (p *party) fill(ctx context.Context) {
 	}
 }
 
-// keysOf returns how many keys each command has that was sent.
-func (f *fake) keysOf() (keys []int) {
+// commands returns the arguments of the commands that were sent.
+func (f *fake) commands() [][]any {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, args := range f.args {
+	return slices.Clone(f.args)
+}
+
+// keysOf returns how many keys each command has that was sent.
+func (f *fake) keysOf() (keys []int) {
+	for _, args := range f.commands() {
 		keys = append(keys, args[2].(int))
 	}
 	return keys
@@ -82,8 +87,8 @@ func TestCallsGoTogether(t *testing.T) {
 		if got, want := p.took[len(p.took)-1], 19*time.Millisecond; got != want {
 			t.Errorf("the last took %v: want %v", got, want)
 		}
-		texts := client.args[len(client.args)-1]
-		if shape := texts[3+31+1].(string); !strings.HasSuffix(shape, " 1 30") {
+		sent := client.commands()
+		if shape := sent[len(sent)-1][3+31+1].(string); !strings.HasSuffix(shape, " 1 30") {
 			t.Errorf("the last command says of its asks %q: want one of 30 calls at last", shape)
 		}
 	})
@@ -100,17 +105,17 @@ func TestBatchesAreBounded(t *testing.T) {
 			}
 			p.wg.Wait()
 		}
-		client.args = nil
+		before := len(client.keysOf())
 		p.call(t.Context(), tb("first", 1))
 		for i := range 3*redislimit.MaxAsks - 1 {
 			p.call(t.Context(), tb(fmt.Sprint(i), 1))
 		}
-		underWay := client.keysOf()
+		underWay := client.keysOf()[before:]
 		p.wg.Wait()
 		if want := []int{1, redislimit.MaxAsks, redislimit.MaxAsks}; !slices.Equal(underWay, want) {
 			t.Errorf("commands of %d keys under way: want %d", underWay, want)
 		}
-		if got, want := client.keysOf(), []int{1, redislimit.MaxAsks, redislimit.MaxAsks, redislimit.MaxAsks - 1}; !slices.Equal(got, want) {
+		if got, want := client.keysOf()[before:], []int{1, redislimit.MaxAsks, redislimit.MaxAsks, redislimit.MaxAsks - 1}; !slices.Equal(got, want) {
 			t.Errorf("commands of %d keys: want %d", got, want)
 		}
 	})
@@ -157,7 +162,7 @@ func TestCallsThatWaitForOthersEndInTime(t *testing.T) {
 				t.Errorf("call %d took %v, error %v: want %v, %s", i, took[i], err, want.took, want.text)
 			}
 		}
-		for _, args := range client.args {
+		for _, args := range client.commands() {
 			if slices.Contains(args, any("rl:{b}:tb:1m")) {
 				t.Error("of a caller who had left before its batch departed something was sent")
 			}
@@ -198,7 +203,8 @@ func TestCallTakenBackFromAmongEqualOnes(t *testing.T) {
 		if want := []int64{4, 3, 2, 1, 0}; !slices.Equal(remaining, want) {
 			t.Errorf("the calls that were admitted left %d: want %d", remaining, want)
 		}
-		if last := client.args[len(client.args)-1]; last[3+1+1] != "1 1 6" {
+		sent := client.commands()
+		if last := sent[len(sent)-1]; last[3+1+1] != "1 1 6" {
 			t.Errorf("asked %v: want six calls of one charge", last[3:])
 		}
 	})
