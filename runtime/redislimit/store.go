@@ -31,7 +31,9 @@ import (
 //
 // No method takes longer than its context and [Timeout], whatever the timeouts of the client are. What it has asked of the
 // server ends in the background, by those: by go-redis's defaults a connection is given up 5 s after a server has fallen
-// silent, and until then nobody else has it. With ContextTimeoutEnabled in the client's options it ends with the call. While
+// silent, and until then nobody else has it. With ContextTimeoutEnabled in the client's options it ends with the call, and
+// calls that are alone are quicker, as they can wait where they are: such a call hears that its context is canceled when it
+// is answered, or has used up its [Timeout]. While
 // the server has answered nobody for as long as [Timeout] it ends with that instead, though the caller has less time, and for
 // one call at a time a second later, to find out what is wrong. A server that goes on failing is taken off the path of calls until it is back, see
 // [OnOutage]. What Redis could not do is an [*Error].
@@ -40,7 +42,15 @@ import (
 // late, or the connection breaks, the error says so, and it is not known whether it was charged, or will be once the
 // server gets to it.
 //
-// In a Cluster or Ring, buckets of different Keys live on different servers, unless the [Prefix] has a hash tag. A call
+// Calls of Take that come while others are under way to the same server ask together: one script decides up to 64 of them,
+// one after the other, and calls of equal charges are one question, answered in the order in which they came. So the
+// server has a command for many calls, which hooks and traces of the client see as that of the one that came first. There
+// is no timer: a call goes at once while few are under way, and waits for one exchange to end while there are many. Its
+// deadline and [Timeout] count from when it came. What befalls an exchange befalls all of its calls, and is one failure of
+// the server; a bucket that cannot be read is an error of those who ask for it. A call whose caller leaves before it has
+// been sent is not charged.
+//
+// In a Cluster or Ring, calls for different Keys of a server go together in one pipeline of scripts. Buckets of different Keys live on different servers, unless the [Prefix] has a hash tag. A call
 // for several Keys is then one script a Key, one after the other. Take still charges all or none: when a Key refuses or
 // errs, what those before it were charged is refunded before Take returns, and the results tell where the limits stand
 // then. In between, other callers find less than there is. The refund is tried for two seconds, even if the context has
