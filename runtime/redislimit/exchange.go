@@ -56,7 +56,7 @@ func (s *Store) gatherOnce(ctx context.Context, came arrival, charges []ratelimi
 		}
 		return st.outcome(results)
 	}
-	st.batch.await(s.sender.timeout)
+	st.batch.expect(s.sender.timeout)
 	go s.work(srv, st.batch)
 	return s.await(ctx, came, srv, st, results)
 }
@@ -70,7 +70,7 @@ func (s *Store) probe(ctx context.Context, came arrival, srv *server, charges []
 	st := s.lone(ctx, charges)
 	st.batch.flight.verdict = verdict
 	st.batch.landed = true // it has no place that another could have after it
-	st.batch.await(s.sender.timeout)
+	st.batch.expect(s.sender.timeout)
 	go s.exchange(srv, st.batch)
 	return s.await(ctx, came, srv, st, results)
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
@@ -38,74 +37,6 @@ type gatherer struct {
 // weight is how many of the latest exchanges count.
 const weight = 8
 
-// batch is the calls that a server decides in one exchange.
-type batch struct {
-	ctx    context.Context // of the call that came first, whose the exchange is to hooks and traces
-	asks   []*ask
-	calls  int            // how many have come
-	left   map[*ask][]int // which of an ask's calls left before it departed
-	flight flight         // which lands when all asks have answers
-	awake  chan struct{}  // closed when it has landed, or when the call that came first is overdue
-	woken  atomic.Bool    // whether awake is closed
-	alarm  *time.Timer    // when the call that came first is overdue; nil is never
-
-	// Under the lock of the gatherer:
-	callers  int    // who have not left
-	departed bool   // so that a caller who leaves may be charged all the same
-	landed   bool   // or everybody has left
-	cancel   func() // ends an exchange that everybody has left
-}
-
-// await prepares the batch for callers that wait for it. They are woken before it lands when the first is overdue.
-func (b *batch) await(budget time.Duration) {
-	b.flight.landed, b.awake = make(chan struct{}), make(chan struct{})
-	if budget > 0 {
-		b.alarm = time.AfterFunc(budget, b.wake)
-	}
-}
-
-// wake wakes those who wait, and those who would.
-func (b *batch) wake() {
-	if b.awake != nil && !b.woken.Swap(true) {
-		close(b.awake)
-	}
-}
-
-// arrive tells those who wait that the batch has landed.
-func (b *batch) arrive() {
-	if b.alarm != nil {
-		b.alarm.Stop()
-	}
-	b.wake()
-}
-
-// seat is the place of a call in a batch.
-type seat struct {
-	batch *batch
-	ask   *ask
-	n     int // which of the ask's calls it is, from 0 in the order of arrival
-}
-
-// add adds a call of an ask that the batch has, or is to have.
-func (b *batch) add(a *ask) seat {
-	st := seat{b, a, a.calls + len(b.left[a])}
-	a.calls++
-	b.calls++
-	b.callers++
-	return st
-}
-
-// place returns which of the calls that have departed it is.
-func (st seat) place() int {
-	n := st.n
-	for _, left := range st.batch.left[st.ask] {
-		if left < st.n {
-			n--
-		}
-	}
-	return n
-}
-
 // board finds a call a seat, or none if it may go at once: then there is an exchange more under way, which is to land.
 // The batch that it fills may depart.
 func (g *gatherer) board(ctx context.Context, s *Store, charges []ratelimit.Charge) (st seat, full *batch, err error) {
@@ -127,7 +58,7 @@ func (g *gatherer) board(ctx context.Context, s *Store, charges []ratelimit.Char
 	if a, ok := g.equal[string(id)]; ok {
 		return g.queue[len(g.queue)-1].add(a), nil, nil
 	}
-	b := g.open(ctx, s)
+	b := g.open(ctx, s.sender.timeout)
 	a := s.newAsk(charges)
 	a.calls = 0
 	b.asks = append(b.asks, a)
@@ -177,12 +108,12 @@ func (g *gatherer) next() *batch {
 }
 
 // open returns the last batch, if there is room for one more ask.
-func (g *gatherer) open(ctx context.Context, s *Store) *batch {
+func (g *gatherer) open(ctx context.Context, budget time.Duration) *batch {
 	if n := len(g.queue); n > 0 && len(g.queue[n-1].asks) < maxAsks {
 		return g.queue[n-1]
 	}
 	b := &batch{ctx: ctx}
-	b.await(s.sender.timeout)
+	b.expect(budget)
 	g.queue = append(g.queue, b)
 	if g.equal == nil {
 		g.equal = make(map[string]*ask, maxAsks)

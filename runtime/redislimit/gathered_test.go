@@ -234,25 +234,26 @@ func TestLoneCallOfAClientThatEndsItsWaits(t *testing.T) {
 	options.ContextTimeoutEnabled = true
 	client := redis.NewClient(options)
 	defer func() { _ = client.Close() }()
+	type ending func(context.Context) (context.Context, context.CancelFunc)
+	within := func(d time.Duration) ending {
+		return func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, d) }
+	}
+	canceled := func(ctx context.Context) (context.Context, context.CancelFunc) {
+		ctx, cancel := context.WithCancel(ctx)
+		time.AfterFunc(20*ms, cancel)
+		return ctx, cancel
+	}
 	tests := []struct {
-		name    string
-		ctx     func(context.Context) (context.Context, context.CancelFunc)
-		takes   time.Duration
-		text    string
-		further time.Duration // by which it may be later
+		name  string
+		ctx   ending
+		takes time.Duration
+		most  time.Duration
+		text  string
 	}{
-		{"nobody ends it", func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) }, 100 * ms, "no answer within 100ms", 0},
-		{"a deadline", func(ctx context.Context) (context.Context, context.CancelFunc) {
-			return context.WithTimeout(ctx, 40*ms)
-		}, 40 * ms, "context deadline exceeded", 0},
-		{"a later deadline", func(ctx context.Context) (context.Context, context.CancelFunc) {
-			return context.WithTimeout(ctx, time.Hour)
-		}, 100 * ms, "no answer within 100ms", 0},
-		{"canceled", func(ctx context.Context) (context.Context, context.CancelFunc) {
-			ctx, cancel := context.WithCancel(ctx)
-			time.AfterFunc(20*ms, cancel)
-			return ctx, cancel
-		}, 20 * ms, "context canceled", 80 * ms},
+		{"nobody ends it", context.WithCancel, 100 * ms, 100 * ms, "no answer within 100ms"},
+		{"a deadline", within(40 * ms), 40 * ms, 40 * ms, "context deadline exceeded"},
+		{"a later deadline", within(time.Hour), 100 * ms, 100 * ms, "no answer within 100ms"},
+		{"canceled, which it hears at the end of its budget", canceled, 20 * ms, 100 * ms, "context canceled"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -269,7 +270,7 @@ func TestLoneCallOfAClientThatEndsItsWaits(t *testing.T) {
 				if want := `redislimit: take "rl:{a}:tb:1m": ` + test.text; err == nil || err.Error() != want {
 					t.Errorf("error %v: want %s", err, want)
 				}
-				if most := test.takes + test.further + margin + <-late; took < test.takes || took > most {
+				if most := test.most + margin + <-late; took < test.takes || took > most {
 					return fmt.Errorf("took %v: want %v to %v", took, test.takes, most)
 				}
 				return nil

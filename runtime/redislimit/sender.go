@@ -25,7 +25,6 @@ type sender struct {
 	routed  atomic.Bool
 	only    *server  // the one, or those that are asked where keys live
 	servers sync.Map // the others, by address, each a *server
-
 }
 
 // server is one that a sender sends to.

@@ -31,7 +31,9 @@ import (
 //
 // No method takes longer than its context and [Timeout], whatever the timeouts of the client are. What it has asked of the
 // server ends in the background, by those: by go-redis's defaults a connection is given up 5 s after a server has fallen
-// silent, and until then nobody else has it. With ContextTimeoutEnabled in the client's options it ends with the call. While
+// silent, and until then nobody else has it. With ContextTimeoutEnabled in the client's options it ends with the call, and
+// calls that are alone are quicker, as they can wait where they are: such a call hears that its context is canceled when it
+// is answered, or has used up its [Timeout]. While
 // the server has answered nobody for as long as [Timeout] it ends with that instead, though the caller has less time, and for
 // one call at a time a second later, to find out what is wrong. A server that goes on failing is taken off the path of calls until it is back, see
 // [OnOutage]. What Redis could not do is an [*Error].
@@ -42,15 +44,24 @@ import (
 //
 // Who was refused is refused from this process's memory until its RetryAfter, without asking Redis, see [DenyCache].
 //
-// In a Cluster or Ring, buckets of different Keys live on different servers, unless the [Prefix] has a hash tag. A call
-// for several Keys is then one script a Key, one after the other. Take still charges all or none: when a Key refuses or
-// errs, what those before it were charged is refunded before Take returns, and the results tell where the limits stand
-// then. In between, other callers find less than there is. The refund is tried for two seconds, even if the context has
-// ended or the server is off the path of calls, and is sent once at most. That Take does not wait for one that takes longer
-// than the call may, or that it fails, is an error too. Three things are not as before after such a refund: a Holder that
-// took again what it held holds nothing, a [ratelimit.SlidingLog] that others took of in between has given back its oldest
-// units, and a bucket of a changed limit is as after any call by the new one. Peek, Refund and Renew ask for all Keys at the
-// same time, and like Reset go on when one fails.
+// Calls of Take that come while others are under way to the same server ask together: one script decides up to 64 of them,
+// one after the other, and calls of equal charges are one question, answered in the order in which they came. So the
+// server has a command for many calls, which hooks and traces of the client see as that of the one that came first. There
+// is no timer: a call goes at once while few are under way, and waits for one exchange to end while there are many. Its
+// deadline and [Timeout] count from when it came. What befalls an exchange befalls all of its calls, and is one failure of
+// the server; a bucket that cannot be read is an error of those who ask for it. A call whose caller leaves before it has
+// been sent is not charged.
+//
+// In a Cluster or Ring, calls for different Keys of a server go together in one pipeline of scripts. Buckets of different
+// Keys live on different servers, unless the [Prefix] has a hash tag. A call for several Keys is then one script a Key, one
+// after the other. Take still charges all or none: when a Key refuses or errs, what those before it were charged is
+// refunded before Take returns, and the results tell where the limits stand then. In between, other callers find less than
+// there is. The refund is tried for two seconds, even if the context has ended or the server is off the path of calls, and
+// is sent once at most. That Take does not wait for one that takes longer than the call may, or that it fails, is an error
+// too. Three things are not as before after such a refund: a Holder that took again what it held holds nothing, a
+// [ratelimit.SlidingLog] that others took of in between has given back its oldest units, and a bucket of a changed limit is
+// as after any call by the new one. Peek, Refund and Renew ask for all Keys at the same time, and like Reset go on when one
+// fails.
 type Store struct {
 	sender  sender
 	prefix  string
