@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/netip"
 	"testing"
+	"time"
 
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
@@ -13,6 +14,44 @@ type allowAll struct{ ratelimit.Store }
 
 func (allowAll) Take(_ context.Context, _ []ratelimit.Charge, results []ratelimit.Result) error {
 	results[0].Allowed = true
+	return nil
+}
+
+// BenchmarkPrefetch models a hot key whose units lie in the process: one call in a hundred goes to the store.
+func BenchmarkPrefetch(b *testing.B) {
+	limit := ratelimit.Limit{Count: 1_000_000_000, Period: 366 * 24 * time.Hour}
+	for name, key := range map[string]string{"shared": "testGet", "ip": "testGet:{@ip}"} {
+		b.Run(name, func(b *testing.B) {
+			var store counted
+			limiter, err := ratelimit.New(&store)
+			if err != nil {
+				b.Fatal(err)
+			}
+			ctx := ratelimit.WithClientIP(b.Context(), netip.MustParseAddr("203.0.113.7"))
+			guard := limiter.Guard("m", ratelimit.Rule{Key: key, Limit: limit, Prefetch: 100})
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := guard.Allow(ctx); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if trips := (b.N + 99) / 100; store.trips != trips {
+				b.Errorf("%d calls went to the store %d times: want %d", b.N, store.trips, trips)
+			}
+		})
+	}
+}
+
+// counted is a Store that admits all and counts what it is asked.
+type counted struct {
+	allowAll
+	trips int
+}
+
+func (c *counted) Take(_ context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+	c.trips++
+	capacity := charges[0].Limit.Capacity()
+	results[0] = ratelimit.Result{Allowed: true, Limit: capacity, Remaining: capacity - charges[0].Cost}
 	return nil
 }
 

@@ -161,6 +161,12 @@ func (g *Guard) charge(ctx context.Context, s *scratch, r *rule, call args) erro
 	if r.leased {
 		c.Holder = s.holder
 	}
+	if r.Prefetch > 0 {
+		c.prefetch, s.stocked = r.Prefetch, true
+		if others := g.limiter.instances - 1; !g.waits && !s.timed && others < r.Limit.Capacity()/r.Prefetch {
+			c.elsewhere = others * r.Prefetch
+		}
+	}
 	start := len(s.keys)
 	var missing *part
 	s.keys, missing = r.appendKey(s.keys, ctx, call)

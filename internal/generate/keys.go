@@ -94,6 +94,7 @@ func (u *keyUses) collect(pkg *parse.Package, iface *parse.Interface, m *parse.M
 // terms are what limits with one key must have in common.
 type terms struct {
 	count, burst int64
+	prefetch     int64
 	period, wait time.Duration
 	algorithm    annotations.Algorithm
 	refill       annotations.Refill
@@ -104,7 +105,7 @@ type terms struct {
 func (u keyUse) terms(withNames bool) []terms {
 	all := make([]terms, len(u.limits))
 	for i, l := range u.limits {
-		all[i] = terms{l.Count, l.Burst, l.Period, l.Wait, l.Algorithm, l.Refill, l.Name}
+		all[i] = terms{l.Count, l.Burst, l.Prefetch, l.Period, l.Wait, l.Algorithm, l.Refill, l.Name}
 		if l.Burst == l.Count {
 			all[i].burst = 0
 		}
@@ -113,7 +114,7 @@ func (u keyUse) terms(withNames bool) []terms {
 		}
 	}
 	slices.SortFunc(all, func(a, b terms) int {
-		return cmp.Or(cmp.Compare(a.count, b.count), cmp.Compare(a.burst, b.burst), cmp.Compare(a.period, b.period),
+		return cmp.Or(cmp.Compare(a.count, b.count), cmp.Compare(a.burst, b.burst), cmp.Compare(a.prefetch, b.prefetch), cmp.Compare(a.period, b.period),
 			cmp.Compare(a.wait, b.wait), cmp.Compare(a.algorithm, b.algorithm), cmp.Compare(a.refill, b.refill), cmp.Compare(a.name, b.name))
 	})
 	return all
@@ -130,6 +131,9 @@ func (u keyUse) words(withNames bool) string {
 		all[i] = fmt.Sprintf("%d per %s (%s)", l.Count, l.PeriodText, algorithmWords(l))
 		if l.Wait > 0 {
 			all[i] += " that waits up to " + DurationText(l.Wait)
+		}
+		if l.Prefetch > 0 {
+			all[i] += fmt.Sprintf(" taken %d at once", l.Prefetch)
 		}
 		if withNames || l.Name != l.PeriodText {
 			all[i] += " named " + l.Name
@@ -168,8 +172,8 @@ func differ(here, there keyUse) string {
 	if onlyNames {
 		want = "equal names (name=), since buckets are known by them"
 	}
-	return fmt.Sprintf("key %q is for %s here, for %s at %s: want %s, or another key",
-		here.key, here.words(onlyNames), there.words(onlyNames), parse.Where(there.pos, here.pos), want)
+	return fmt.Sprintf("key %q is for %s here, for %s at %v: want %s, or another key",
+		here.key, here.words(onlyNames), there.words(onlyNames), there.pos, want)
 }
 
 // compareBuckets compares the first use of buckets with those that [compareKeys] does not compare it with.
@@ -181,9 +185,9 @@ func compareBuckets(uses []keyUse) parse.Diagnostics {
 		case use.method == first.method, use.agrees(first, true):
 		case use.key != first.key:
 			found = append(found, reportBoth(first, use, func(here, there keyUse) string {
-				return fmt.Sprintf("key %q is for %s here, and %q, which shares its buckets for equal values, for %s at %s: "+
+				return fmt.Sprintf("key %q is for %s here, and %q, which shares its buckets for equal values, for %s at %v: "+
 					"want equal limits, or another literal text in one of them",
-					here.key, here.words(false), there.key, there.words(false), parse.Where(there.pos, here.pos))
+					here.key, here.words(false), there.key, there.words(false), there.pos)
 			})...)
 		case use.method.Unclear || first.method.Unclear:
 			found = append(found, reportBoth(first, use, differ)...)
