@@ -14,8 +14,9 @@ import (
 func TestUnitsThatMayComeBackAreAskedForAfresh(t *testing.T) {
 	limited := rule(fivePerSecond)
 	windowed := waiting(ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 5, Period: time.Second}, time.Second)
-	look, other, queued := limited, limited, waiting(fivePerSecond, time.Second)
+	look, ahead, other, queued := limited, limited, limited, waiting(fivePerSecond, time.Second)
 	look.Mode, look.Name = ratelimit.ModeShadow, "look"
+	ahead.Prefetch, ahead.Name = 3, "ahead"
 	other.Name, queued.Name, windowed.Name = "other", "queued", "windowed"
 	allow := func(ctx context.Context, g *ratelimit.Guard) error { return g.Allow(ctx) }
 	begin := func(ctx context.Context, g *ratelimit.Guard) error {
@@ -32,6 +33,7 @@ func TestUnitsThatMayComeBackAreAskedForAfresh(t *testing.T) {
 		{"call that may end with a refund", begin, []ratelimit.Rule{limited, other}, []bool{true, true}},
 		{"call that may give up waiting for another limit", allow, []ratelimit.Rule{limited, queued}, []bool{true, true}},
 		{"call that may wait for a window", allow, []ratelimit.Rule{windowed}, []bool{true}},
+		{"limit of which processes take in advance, and may give back", allow, []ratelimit.Rule{ahead, limited}, []bool{true, false}},
 		{"limit that only looks on, which is asked after the others", allow, []ratelimit.Rule{look, limited}, []bool{false, true}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -144,8 +144,10 @@ func (g *Guard) charge(ctx context.Context, s *scratch, r *rule, call args) erro
 	if len(call) > len(g.wanted) && call.skips(r.Name) {
 		return nil
 	}
-	// Units of calls that wait, or are ended by Call.End, may come back early; and what looks on is there to be measured.
-	c := Charge{Name: r.Name, Limit: r.Limit, Cost: r.Cost, Fresh: g.waits || s.timed || r.Mode == ModeShadow}
+	// Units of calls that wait, or are ended by Call.End, may come back early, and so may those that processes have taken in
+	// advance; and what looks on is there to be measured.
+	fresh := g.waits || s.timed || r.Prefetch > 0 || r.Mode == ModeShadow
+	c := Charge{Name: r.Name, Limit: r.Limit, Cost: r.Cost, Fresh: fresh}
 	if r.CostArg {
 		var err error
 		if c.Cost, err = call.cost(r.Name); err != nil {

@@ -19,8 +19,8 @@ const (
 	// waysDenied is how many calls there is room for in a set, which are all that have to be looked at for one.
 	waysDenied = 8
 	// longestDenied is the longest that a refusal is believed before the server is asked again, which then costs next to
-	// nothing: so much later at most it is seen that somebody else has reset the bucket, that the server has lost its data, or
-	// that its clock was set. After a minute two clocks of which NTP corrects one as fast as it does are 30 ms apart.
+	// nothing: so much later at most it is seen that somebody else has reset the bucket, or that the server has lost its data.
+	// After a minute two clocks of which NTP corrects one as fast as it does are 30 ms apart.
 	longestDenied = time.Minute
 	// unsettled is for how long a refund whose reply is missing may still be on its way.
 	unsettled = time.Minute
@@ -32,8 +32,13 @@ const (
 //
 // Nobody is refused whom Redis would admit at that moment. Until its RetryAfter a bucket has room for the call only by a
 // Refund or Reset. Those of this Store are known at once, and a limit that is changed has refused nobody yet. Those of
-// others, limits that others have changed, and data that the server has lost are seen when it is asked again, as is a
-// server's clock that was set. So turn it off where tests set that, as by the SetTime of miniredis.
+// others, limits that others have changed, and data that the server has lost are seen when it is asked again.
+//
+// Refusals are remembered only while the server's clock is seen to run as this process's does: since replies a second
+// apart have agreed on how far it is ahead, to 50 ms and what they took. So none is in the first second, nor by a clock
+// that stands still or that a test moves, as by the SetTime of miniredis. With the first reply that disagrees, as after the
+// clock was set, or a failover to a server with another one, all of them are forgotten and the second begins anew. Where
+// the servers of a Cluster or Ring disagree with each other, next to nothing is remembered.
 //
 // Redis is always asked about charges with a Wait or [ratelimit.Charge.Fresh], calls that only look, costs above the
 // capacity, calls that a [ratelimit.Concurrency] limit refuses, of which a slot may come back at any time, and in a Cluster
@@ -58,7 +63,8 @@ func DenyCache(calls int) Option {
 type denials struct {
 	most int // how many there is room for
 	seed maphash.Seed
-	born time.Time // when their clock, which nobody can set, began
+	born time.Time            // when their clock, which nobody can set, began
+	pace atomic.Pointer[pace] // of the server's clock beside it; nil before the first reply
 	sets []denialSet
 }
 
@@ -88,14 +94,17 @@ func (d *denials) answer(charges []ratelimit.Charge, results []ratelimit.Result)
 	if d.sets == nil {
 		return 0, false
 	}
-	now := time.Since(d.born)
+	now, p := time.Since(d.born), d.pace.Load()
+	if !p.isSteady() {
+		return now, false
+	}
 	for i := range charges {
 		if charges[i].Limit.Algorithm == ratelimit.Concurrency {
 			continue
 		}
 		set, hash := d.find(&charges[i])
 		for j := range set.ways {
-			if e := set.ways[j].Load(); e != nil && e.hash == hash && e.at == i && now < e.ends && e.holds(charges) {
+			if e := set.ways[j].Load(); e != nil && e.hash == hash && e.at == i && e.pace == p && now < e.ends && e.holds(charges) {
 				e.fill(results, now)
 				return now, true
 			}
@@ -106,12 +115,21 @@ func (d *denials) answer(charges []ratelimit.Charge, results []ratelimit.Result)
 
 // learn takes note of what Redis has answered to a call, and of when it was asked.
 func (d *denials) learn(asked time.Duration, charges []ratelimit.Charge, results []ratelimit.Result) {
+	p := d.watch(asked, results)
 	switch at, lasts := certain(charges, results); {
 	case d.sets == nil:
-	case at >= 0:
+	case at >= 0 && p.isSteady():
 		set, hash := d.find(&charges[at])
-		set.keep(newDenial(hash, asked, asked+lasts, at, charges, results))
+		set.keep(newDenial(hash, p, asked, asked+lasts, at, charges, results))
 	case !refused(results):
+		d.admit(charges)
+	}
+}
+
+// learnOfGroups is learn for a call of several groups, of which a refusal is not remembered: units that others took for one
+// may be given back.
+func (d *denials) learnOfGroups(asked time.Duration, charges []ratelimit.Charge, results []ratelimit.Result) {
+	if d.watch(asked, results); !refused(results) {
 		d.admit(charges)
 	}
 }
@@ -179,7 +197,7 @@ func (s *denialSet) keep(e *denial) {
 			place = i
 			break
 		}
-		if old != nil {
+		if old != nil && old.pace == e.pace { // or the denial is over, however long it was to be
 			ends = old.ends
 		}
 		if soonest < 0 || ends < soonest {

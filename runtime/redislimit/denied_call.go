@@ -17,6 +17,7 @@ import (
 // What remains for a cost of 1 is 0 for as long: one unit left would have admitted it.
 type denial struct {
 	hash      uint64 // of the bucket at
+	pace      *pace  // of the server's clock; with another one it is over
 	at        int    // which of the charges refuses for longest
 	asked     time.Duration
 	ends      time.Duration // when the first of the limits that refuse may admit the call
@@ -52,8 +53,8 @@ func certain(charges []ratelimit.Charge, results []ratelimit.Result) (at int, la
 	return at, lasts
 }
 
-func newDenial(hash uint64, asked, ends time.Duration, at int, charges []ratelimit.Charge, results []ratelimit.Result) *denial {
-	e := &denial{hash: hash, at: at, asked: asked, ends: ends, standings: make([]standing, len(charges))}
+func newDenial(hash uint64, p *pace, asked, ends time.Duration, at int, charges []ratelimit.Charge, results []ratelimit.Result) *denial {
+	e := &denial{hash: hash, pace: p, at: at, asked: asked, ends: ends, standings: make([]standing, len(charges))}
 	for i, c := range charges {
 		e.standings[i] = standing{string(c.Key), c.Name, c.Limit, c.Cost, results[i]}
 	}

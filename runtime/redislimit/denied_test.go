@@ -20,12 +20,28 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/runtime/redislimit"
 )
 
+// warm has a Store see for as long as it takes that the clock of its server runs.
+func warm(t *testing.T, store *redislimit.Store) {
+	t.Helper()
+	take(t, store, tb("warm", 1))
+	time.Sleep(redislimit.SteadySpan)
+	take(t, store, tb("warm", 1))
+	time.Sleep(time.Microsecond) // what is refused in the same moment as a call is admitted may be from before it
+}
+
 // inStep runs a test in fake time, in which the clock of the server is that of the process. The client counts commands.
 func inStep(t *testing.T, server *miniredis.Miniredis, test func(t *testing.T, client *redis.Client, sent func() int)) {
 	t.Helper()
+	ahead := time.Duration(0)
+	aheadOf(t, server, &ahead, test)
+}
+
+// aheadOf is inStep with a clock of the server that is ahead by so much at its next command.
+func aheadOf(t *testing.T, server *miniredis.Miniredis, ahead *time.Duration, test func(t *testing.T, client *redis.Client, sent func() int)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		seen := &intercept{answer: func(redis.Cmder) (bool, error) {
-			server.SetTime(time.Now())
+			server.SetTime(time.Now().Add(*ahead))
 			return false, nil
 		}}
 		client := redis.NewClient(&redis.Options{Addr: server.Addr()})
@@ -98,6 +114,7 @@ func TestRefusedCallIsNotAskedAgain(t *testing.T) {
 			server.FlushAll()
 			inStep(t, server, func(t *testing.T, client *redis.Client, sent func() int) {
 				store := redislimit.New(client)
+				warm(t, store)
 				take(t, store, test.first)
 				time.Sleep(time.Microsecond)
 				if err := store.Take(t.Context(), test.call, make([]ratelimit.Result, len(test.call))); err != nil {
@@ -157,6 +174,7 @@ func TestRefusalIsForgotten(t *testing.T) {
 			server.FlushAll()
 			inStep(t, server, func(t *testing.T, client *redis.Client, _ func() int) {
 				store := redislimit.New(client)
+				warm(t, store)
 				take(t, store, charge(3))
 				time.Sleep(time.Microsecond)
 				take(t, store, charge(3))
@@ -179,36 +197,45 @@ func TestRefusalIsForgotten(t *testing.T) {
 
 // The calls that a Store remembers are bounded, and those that are refused for longest stay.
 func TestRememberedRefusalsAreBounded(t *testing.T) {
-	server := &fake{replies: map[string][]any{}}
 	for _, test := range []struct{ calls, most, least int }{{-1, 0, 0}, {0, 0, 0}, {1, 1, 1}, {10, 10, 10}, {100, 100, 95}} {
-		store := redislimit.NewOn(server, nil, redislimit.DenyCache(test.calls))
-		for i := range 1000 {
-			key := fmt.Sprint(i)
-			server.replies["rl:{"+key+"}:tb:1m"] = []any{refusal(time.Hour)}
-			if r := take(t, store, tb(key, 1)); r.Allowed {
-				t.Fatal("the call is allowed")
+		inFakeTime(t, func(t *testing.T) {
+			server := &fake{replies: map[string][]any{}, runs: true}
+			store := redislimit.NewOn(server, nil, redislimit.DenyCache(test.calls))
+			warm(t, store)
+			for i := range 1000 {
+				key := fmt.Sprint(i)
+				server.replies["rl:{"+key+"}:tb:1m"] = []any{refusal(time.Hour)}
+				if r := take(t, store, tb(key, 1)); r.Allowed {
+					t.Fatal("the call is allowed")
+				}
+			}
+			if n := store.Denied(); n > test.most || n < test.least {
+				t.Errorf("DenyCache(%d): %d calls are remembered: want %d to %d", test.calls, n, test.least, test.most)
+			}
+		})
+	}
+}
+
+func TestLongestRefusalsStay(t *testing.T) {
+	inFakeTime(t, func(t *testing.T) {
+		server := &fake{replies: map[string][]any{}, runs: true}
+		store := redislimit.NewOn(server, nil, redislimit.DenyCache(8))
+		warm(t, store)
+		for i, retry := range []time.Duration{9 * time.Second, 8 * time.Second, 30 * time.Second} {
+			for j := range 8 {
+				key := fmt.Sprintf("%d:%d", i, j)
+				server.replies["rl:{"+key+"}:tb:1m"] = []any{refusal(retry)}
+				take(t, store, tb(key, 1))
 			}
 		}
-		if n := store.Denied(); n > test.most || n < test.least {
-			t.Errorf("DenyCache(%d): %d calls are remembered: want %d to %d", test.calls, n, test.least, test.most)
-		}
-	}
-
-	store := redislimit.NewOn(server, nil, redislimit.DenyCache(8))
-	for i, retry := range []time.Duration{9 * time.Second, 8 * time.Second, 30 * time.Second} {
+		server.count()
 		for j := range 8 {
-			key := fmt.Sprintf("%d:%d", i, j)
-			server.replies["rl:{"+key+"}:tb:1m"] = []any{refusal(retry)}
-			take(t, store, tb(key, 1))
+			take(t, store, tb(fmt.Sprintf("2:%d", j), 1))
 		}
-	}
-	server.count()
-	for j := range 8 {
-		take(t, store, tb(fmt.Sprintf("2:%d", j), 1))
-	}
-	if n := server.count(); n != 0 {
-		t.Errorf("%d of the calls that are refused for longest were asked again", n)
-	}
+		if n := server.count(); n != 0 {
+			t.Errorf("%d of the calls that are refused for longest were asked again", n)
+		}
+	})
 }
 
 // refusal is a reply to a take of one charge.
@@ -218,50 +245,94 @@ func refusal(retry time.Duration) []any {
 
 // Of a call for several Keys of a Cluster nothing is remembered: units that others took for one may be given back.
 func TestRefusalOfACallForSeveralServersIsNotRemembered(t *testing.T) {
-	server := &fake{replies: map[string][]any{"rl:{a}:tb:1m": {refusal(time.Hour), refusal(time.Hour)}}}
-	route := func(context.Context, string) (string, error) { return "server", nil }
-	store := redislimit.NewOn(server, route)
-	charges, results := append(tb("a", 1), tb("b", 1)...), make([]ratelimit.Result, 2)
-	for range 2 {
-		if err := store.Take(t.Context(), charges, results); err != nil || results[0].Allowed {
-			t.Fatalf("error %v, results %+v", err, results)
+	inFakeTime(t, func(t *testing.T) {
+		server := &fake{replies: map[string][]any{"rl:{a}:tb:1m": {refusal(time.Hour), refusal(time.Hour)}}, runs: true}
+		route := func(context.Context, string) (string, error) { return "server", nil }
+		store := redislimit.NewOn(server, route)
+		warm(t, store)
+		charges, results := append(tb("a", 1), tb("b", 1)...), make([]ratelimit.Result, 2)
+		for range 2 {
+			if err := store.Take(t.Context(), charges, results); err != nil || results[0].Allowed {
+				t.Fatalf("error %v, results %+v", err, results)
+			}
 		}
-	}
-	if n := store.Denied(); n != 0 {
-		t.Errorf("%d calls are remembered", n)
-	}
-	server.replies["rl:{a}:tb:1m"] = []any{refusal(time.Hour)}
-	for range 2 {
-		if r := take(t, store, tb("a", 1)); r.Allowed {
-			t.Fatal("one charge is allowed")
+		if n := store.Denied(); n != 0 {
+			t.Errorf("%d calls are remembered", n)
 		}
-	}
-	if n := store.Denied(); n != 1 {
-		t.Errorf("%d calls of one charge are remembered", n)
-	}
+		server.replies["rl:{a}:tb:1m"] = []any{refusal(time.Hour)}
+		for range 2 {
+			if r := take(t, store, tb("a", 1)); r.Allowed {
+				t.Fatal("one charge is allowed")
+			}
+		}
+		if n := store.Denied(); n != 1 {
+			t.Errorf("%d calls of one charge are remembered", n)
+		}
+	})
 }
 
 // A call whose context has ended is told so, and a call that is known to be refused is so while its server is away.
 func TestKnownRefusalAndTheContextAndTheServer(t *testing.T) {
-	server := &fake{replies: map[string][]any{"rl:{a}:tb:1m": {refusal(time.Hour)}}}
-	store := redislimit.NewOn(server, nil)
-	take(t, store, tb("a", 1))
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := takeOne(ctx, store, "a"); !errors.Is(err, context.Canceled) {
-		t.Errorf("with a context that has ended the error is %v", err)
-	}
-	server.serve(failing("LOADING"))
-	if r := take(t, store, tb("a", 1)); r.Allowed || r.RetryAfter < 50*time.Minute {
-		t.Errorf("while the server is away the result is %+v", r)
-	}
+	inFakeTime(t, func(t *testing.T) {
+		server := &fake{replies: map[string][]any{"rl:{a}:tb:1m": {refusal(time.Hour)}}, runs: true}
+		store := redislimit.NewOn(server, nil)
+		warm(t, store)
+		take(t, store, tb("a", 1))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := takeOne(ctx, store, "a"); !errors.Is(err, context.Canceled) {
+			t.Errorf("with a context that has ended the error is %v", err)
+		}
+		server.serve(failing("LOADING"))
+		if r := take(t, store, tb("a", 1)); r.Allowed || r.RetryAfter < 50*time.Minute {
+			t.Errorf("while the server is away the result is %+v", r)
+		}
+	})
+}
+
+// What a process took in advance and gives back is there for others, also for those who have been refused for it.
+func TestNobodyIsRefusedForUnitsThatLayElsewhere(t *testing.T) {
+	server := miniredis.RunT(t)
+	inStep(t, server, func(t *testing.T, client *redis.Client, _ func() int) {
+		rule := ratelimit.Rule{
+			Name: "1h", Key: "a", Limit: ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 5, Period: time.Hour}, Cost: 1, Prefetch: 5,
+		}
+		var limiters []*ratelimit.Limiter
+		var guards []*ratelimit.Guard
+		for range 2 {
+			store := redislimit.New(client)
+			warm(t, store)
+			limiter, err := ratelimit.New(store)
+			if err != nil {
+				t.Fatal(err)
+			}
+			limiters, guards = append(limiters, limiter), append(guards, limiter.Guard("m", rule))
+		}
+		if err := guards[0].Allow(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := guards[1].Allow(t.Context()); !errors.Is(err, ratelimit.ErrLimited) {
+			t.Fatalf("while all units lie elsewhere the error is %v", err)
+		}
+		if err := limiters[0].Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := guards[1].Allow(t.Context()); err != nil {
+			t.Errorf("when they have come back the error is %v", err)
+		}
+		for _, l := range limiters {
+			_ = l.Close(t.Context())
+		}
+	})
 }
 
 // Who gives back is followed by somebody who takes, however many are refused from memory meanwhile: no refusal of before
-// outlives the refund.
+// outlives the refund. It is in real time, as it is about races.
 func TestNobodyIsRefusedForAUnitThatIsBack(t *testing.T) {
-	server := newMini(t)
-	store := redislimit.New(server.client, redislimit.Timeout(10*time.Second))
+	client := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr()})
+	defer func() { _ = client.Close() }()
+	store := redislimit.NewPatient(client)
+	warm(t, store)
 	charges := []ratelimit.Charge{{Key: []byte("a"), Name: "1h", Limit: ratelimit.Limit{Count: 1, Period: time.Hour}, Cost: 1}}
 	var admitted, refused atomic.Int64
 	var wg sync.WaitGroup
@@ -297,35 +368,45 @@ func TestNobodyIsRefusedForAUnitThatIsBack(t *testing.T) {
 }
 
 func TestRefusalFromMemoryAllocatesNothing(t *testing.T) {
-	several := append(tb("several", 1), fw("several", 1)...)
-	server := &fake{replies: map[string][]any{
-		"rl:{a}:tb:1m":       {refusal(time.Hour)},
-		"rl:{several}:tb:1m": {append(refusal(time.Hour)[:3], int64(0), int64(4), int64(0), int64(1))},
-	}}
-	store := redislimit.NewOn(server, nil)
-	for _, charges := range [][]ratelimit.Charge{tb("a", 1), several} {
-		results := make([]ratelimit.Result, len(charges))
-		allocs := testing.AllocsPerRun(100, func() {
-			if err := store.Take(t.Context(), charges, results); err != nil || results[0].Allowed {
-				t.Fatalf("error %v, results %+v", err, results)
+	inFakeTime(t, func(t *testing.T) {
+		several := append(tb("several", 1), fw("several", 1)...)
+		server := &fake{runs: true, replies: map[string][]any{
+			"rl:{a}:tb:1m":       {refusal(time.Hour)},
+			"rl:{several}:tb:1m": {append(refusal(time.Hour)[:3], int64(0), int64(4), int64(0), int64(1))},
+		}}
+		store := redislimit.NewOn(server, nil)
+		warm(t, store)
+		server.count()
+		for _, charges := range [][]ratelimit.Charge{tb("a", 1), several} {
+			results := make([]ratelimit.Result, len(charges))
+			allocs := testing.AllocsPerRun(100, func() {
+				if err := store.Take(t.Context(), charges, results); err != nil || results[0].Allowed {
+					t.Fatalf("error %v, results %+v", err, results)
+				}
+			})
+			if allocs != 0 {
+				t.Errorf("%d limits: %v allocations", len(charges), allocs)
 			}
-		})
-		if allocs != 0 {
-			t.Errorf("%d limits: %v allocations", len(charges), allocs)
 		}
-	}
-	if n := server.count(); n != 2 {
-		t.Errorf("%d commands were sent: want 2", n)
-	}
+		if n := server.count(); n != 2 {
+			t.Errorf("%d commands were sent: want 2", n)
+		}
+	})
 }
 
 // The refusals of an attack by one caller, and by as many as there is room for.
 func BenchmarkDenied(b *testing.B) {
 	for _, callers := range []int{1, 50_000} {
 		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
-			server := &fake{replies: map[string][]any{}}
+			server := &fake{replies: map[string][]any{}, runs: true}
 			store := redislimit.NewOn(server, nil, redislimit.Timeout(0))
 			results := make([]ratelimit.Result, 1)
+			for range 2 { // the server's clock is watched first
+				if err := store.Take(b.Context(), tb("warm", 1), results); err != nil {
+					b.Fatal(err)
+				}
+				time.Sleep(redislimit.SteadySpan)
+			}
 			attack := make([][]ratelimit.Charge, callers)
 			for i := range attack {
 				key := fmt.Sprintf("testGet:%d", i)

@@ -103,8 +103,10 @@ func TestRememberedRefusalsAreThoseOfRedis(t *testing.T) {
 		server.FlushAll()
 		var failed error
 		inStep(t, server, func(t *testing.T, client *redis.Client, sent func() int) {
-			plain := redislimit.NewPatient(client, redislimit.Prefix("plain:"))
+			plain := redislimit.NewPatient(client, redislimit.Prefix("plain:"), redislimit.DenyCache(0))
 			store := redislimit.New(client, redislimit.Timeout(time.Minute))
+			warm(t, store)
+			sent()
 			retry := time.Duration(0)
 			for i, s := range steps {
 				time.Sleep(s.wait(retry))
@@ -227,8 +229,9 @@ func TestRememberedRefusalsWouldBeOnesNow(t *testing.T) {
 			defer func() { _ = slow.Close() }()
 			slow.AddHook(&delayed{delay: func() { time.Sleep(time.Duration(1+delays.IntN(longest)) * time.Microsecond) }})
 			slow.AddHook(&intercept{answer: func(redis.Cmder) (bool, error) { server.SetTime(time.Now()); return false, nil }})
-			other := redislimit.NewPatient(client)
+			other := redislimit.NewPatient(client, redislimit.DenyCache(0))
 			store := redislimit.New(slow, redislimit.Timeout(time.Minute)) // to connect is several commands
+			warm(t, store)
 			retry := time.Duration(0)
 			for i, s := range steps {
 				time.Sleep(s.wait(retry))

@@ -9,10 +9,9 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/lua"
 )
 
-// NewPatient returns a Store for tests that are not about time: the machine may be busy with others. It remembers nothing
-// by default, as the clocks of the servers are the tests'.
+// NewPatient returns a Store for tests that are not about time: the machine may be busy with others.
 func NewPatient(client redis.UniversalClient, opts ...Option) *Store {
-	return New(client, append([]Option{Timeout(10 * time.Second), DenyCache(0)}, opts...)...)
+	return New(client, append([]Option{Timeout(10 * time.Second)}, opts...)...)
 }
 
 // NewWithPrelude returns a patient Store whose scripts begin with a text of the test's.
@@ -48,6 +47,9 @@ func (s *Store) OnReload(reload func()) { s.sender.reload = reload }
 
 // TryAgainMost is how long a script is sent again whose keys are on the move.
 const TryAgainMost = tryAgainMost
+
+// SteadySpan is how long a server's clock is watched before refusals are remembered.
+const SteadySpan = steadySpan
 
 // Denied returns how many calls the Store remembers that were refused.
 func (s *Store) Denied() int {

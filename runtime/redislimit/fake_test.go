@@ -27,6 +27,7 @@ type fake struct {
 	do   func(ctx context.Context, key string) error
 
 	replies map[string][]any // by key, the next ones
+	runs    bool             // whether its clock is that of the process, and does not stand still
 }
 
 // serve has do answer from now on; nil allows everything.
@@ -90,6 +91,9 @@ func (f *fake) Process(ctx context.Context, cmd redis.Cmder) error {
 	if script, ok := cmd.(interface{ SetVal(any) }); ok {
 		if reply == nil {
 			reply = allowed(cmd.Args())
+		}
+		if values, ok := reply.([]any); ok && f.runs {
+			reply = append(values[:len(values)-1:len(values)-1], time.Now().UnixMicro())
 		}
 		script.SetVal(reply)
 	}

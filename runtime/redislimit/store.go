@@ -138,8 +138,8 @@ func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []
 		ctx, cancel := s.sender.budget(ctx)
 		defer cancel()
 		err := s.takeGroups(ctx, groups, results)
-		if err == nil && !refused(results) {
-			s.denied.admit(charges)
+		if err == nil {
+			s.denied.learnOfGroups(asked, charges, results)
 		}
 		return err
 	}
