@@ -42,7 +42,8 @@ const (
 //
 // Redis is always asked about charges with a Wait or [ratelimit.Charge.Fresh], calls that only look, costs above the
 // capacity, calls that a [ratelimit.Concurrency] limit refuses, of which a slot may come back at any time, and in a Cluster
-// or Ring calls for several Keys, which may be refunded.
+// or Ring calls for several Keys, which may be refunded. Fresh are all limits of a method that has one with refund, wait or
+// concurrency, as it is not known when a call begins whether its units will be given back.
 //
 // Of the limit that refuses for longest, RetryAfter and ResetAfter are exact if nobody else has been admitted since, and so
 // is Remaining, 0, for a cost of 1. For a higher cost as much remains as before, or more by now; and one that is higher

@@ -16,12 +16,12 @@ const (
 )
 
 // pace is how far the server's clock is ahead of that of the denials. A reply tells by when it was decided, which was
-// after it was asked for and before it came.
+// after it was asked for and before it came. Nothing of it changes.
 //
 // A refusal ends by the server's clock, and what is remembered of it by this process's: that is the same only while both run
-// alike. It is not where a test sets the time of its server, where an operator does, and after a failover to a server that
-// has another one. All replies are compared with the first of their pace, so that a clock that moves a little with
-// each of them is found out, too.
+// alike. They do not where a test sets the time of its server, where an operator does, after a failover to a server with
+// another clock, and when the process's machine has slept. All replies are compared with one at the beginning, so that a
+// clock that moves a little with each of them is found out, too.
 type pace struct {
 	least, most time.Duration
 	since       time.Duration // when its first reply had come
