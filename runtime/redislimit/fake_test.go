@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -93,7 +94,7 @@ func (f *fake) Process(ctx context.Context, cmd redis.Cmder) error {
 			reply = allowed(cmd.Args())
 		}
 		if values, ok := reply.([]any); ok && f.runs {
-			reply = append(values[:len(values)-1:len(values)-1], time.Now().UnixMicro())
+			reply = slices.Concat(values[:len(values)-1], []any{time.Now().UnixMicro()})
 		}
 		script.SetVal(reply)
 	}
