@@ -3,6 +3,7 @@ package redislimit
 import (
 	"cmp"
 	"context"
+	"runtime"
 	"slices"
 	"time"
 
@@ -163,7 +164,9 @@ func (s *Store) fly(srv *server, b *batch) (next *batch) {
 		}
 	}()
 	s.exchange(srv, b)
-	exited = false
+	if exited = false; b.flight.landed != nil {
+		runtime.Gosched() // callers who have their answers may come again at once, and had better be in the next batch
+	}
 	return nil
 }
 
