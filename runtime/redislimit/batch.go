@@ -21,7 +21,12 @@ type ask struct {
 	admitted int           // how many of the calls go on: the first
 	at       time.Duration // when it was decided, since 1970
 	answers  []answer      // by charge, where the bucket stands after all calls
-	one      [1]answer     // of the common ask
+
+	one struct { // room for the common ask, which so is one allocation
+		keys    [1]string
+		charges [1]ratelimit.Charge
+		answers [1]answer
+	}
 }
 
 // answer is what the script says of a charge, see lua/take.lua.
@@ -29,9 +34,10 @@ type answer struct{ retry, remaining, reset, part int64 }
 
 // newAsk returns the question of one caller.
 func (s *Store) newAsk(charges []ratelimit.Charge) *ask {
-	a := &ask{keys: make([]string, len(charges)), charges: slices.Clone(charges), calls: 1}
+	a := &ask{calls: 1}
+	a.keys, a.charges = a.one.keys[:0], append(a.one.charges[:0], charges...)
 	for i := range charges {
-		a.keys[i] = s.key(&charges[i])
+		a.keys = append(a.keys, s.key(&charges[i]))
 		a.charges[i].Key = nil // the caller's
 	}
 	return a
@@ -55,7 +61,7 @@ func sameKind(a, b *ask) bool {
 // by which the asks change places: readBatch wants them as they are then.
 func (s *Store) encodeBatch(asks []*ask) []any {
 	keys, args := 0, 0
-	var kinds []int // how many asks there are of each kind
+	kinds := make([]int, 0, 16) // how many asks there are of each; on the stack
 	for from := 0; from < len(asks); {
 		to := from + 1
 		for i := to; i < len(asks); i++ {
@@ -168,7 +174,7 @@ func (r *reader) answer(c *ratelimit.Charge) answer {
 
 // ask reads what is said of an ask.
 func (r *reader) ask(a *ask) {
-	a.err, a.answers = nil, a.one[:0]
+	a.err, a.answers = nil, a.one.answers[:0]
 	if len(r.values) > 0 {
 		if text, ok := r.values[0].(string); ok {
 			a.err, r.values = replyError(text), r.values[1:]
