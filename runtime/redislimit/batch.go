@@ -245,13 +245,10 @@ func (n answer) before(c *ratelimit.Charge, calls int64) answer {
 	switch used, period := l.Capacity()-n.remaining, l.Period.Microseconds(); {
 	case !drains(l.Algorithm): // until what was taken last has come back
 	case l.Refill == ratelimit.Interval && l.Algorithm == ratelimit.TokenBucket:
-		n.reset = (used+l.Count-1)/l.Count*period - n.part
+		n.reset = divup(used, l.Count)*period - n.part
 	default:
-		hi, lo := bits.Mul64(uint64(period), uint64(used))
-		lo, carry := bits.Add64(lo, uint64(l.Count-1), 0)
-		lo, borrow := bits.Sub64(lo, uint64(n.part), 0)
-		reset, _ := bits.Div64(hi+carry-borrow, lo, uint64(l.Count))
-		n.reset = int64(reset)
+		whole, rest := muldiv(period, used, l.Count)
+		n.reset = whole + divup(rest-n.part, l.Count)
 	}
 	return n
 }
@@ -281,4 +278,20 @@ func (n *answer) result(c *ratelimit.Charge, at time.Duration) ratelimit.Result 
 		r.Allowed = true
 	}
 	return r
+}
+
+// muldiv returns the quotient and the remainder of a * b / c. None is negative, c is positive, and the quotient fits.
+func muldiv(a, b, c int64) (quotient, rest int64) {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	q, r := bits.Div64(hi, lo, uint64(c))
+	return int64(q), int64(r)
+}
+
+// divup returns a / b, rounded up; b is positive.
+func divup(a, b int64) int64 {
+	q := a / b
+	if a%b > 0 {
+		q++
+	}
+	return q
 }
