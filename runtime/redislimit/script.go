@@ -44,6 +44,9 @@ const (
 
 // run runs a script on the charges and returns its reply.
 func (s *Store) run(ctx context.Context, sc *script, charges []ratelimit.Charge) (any, error) {
+	if err := s.sender.ready(); err != nil {
+		return nil, err
+	}
 	args := make([]any, 0, fixedArgs+timeArgs+2*len(charges))
 	args = append(args, "evalsha", sc.digest, len(charges))
 	for i := range charges {
@@ -58,6 +61,9 @@ func (s *Store) run(ctx context.Context, sc *script, charges []ratelimit.Charge)
 
 // take asks one question.
 func (s *Store) take(ctx context.Context, a *ask) error {
+	if err := s.sender.ready(); err != nil {
+		return err
+	}
 	asks := []*ask{a}
 	reply, err := s.send(ctx, s.scripts.take, s.encodeBatch(asks), func(reply any) bool {
 		return s.readBatch(reply, asks) == nil && a.charged()
@@ -69,10 +75,8 @@ func (s *Store) take(ctx context.Context, a *ask) error {
 }
 
 // send runs a script with arguments of which the first is a key. What the script has written is shown by its reply.
+// The Store must be ready.
 func (s *Store) send(ctx context.Context, sc *script, args []any, wrote func(reply any) bool) (any, error) {
-	if err := s.sender.ready(); err != nil {
-		return nil, err
-	}
 	return s.sender.send(ctx, args[fixedArgs].(string), func(ctx context.Context) (any, error) {
 		reply, err := s.sender.eval(ctx, sc, args)
 		if err == nil && wrote(reply) {
