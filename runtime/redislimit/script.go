@@ -72,7 +72,7 @@ func (s *Store) ask(ctx context.Context, a *ask) error {
 // send runs a script with arguments of which the first is a key. The Store must be ready.
 func (s *Store) send(ctx context.Context, sc *script, args []any) (any, error) {
 	return s.sender.send(ctx, args[fixedArgs].(string), func(ctx context.Context) (any, error) {
-		for began := s.sender.only.now(); ; {
+		for began := s.sender.now(); ; {
 			reply, err := eval(ctx, s.sender.client, sc, args)
 			if err == nil || !s.sender.mayTryAgain(ctx, err, began) {
 				return reply, err

@@ -92,6 +92,9 @@ func addr(client *redis.Client, err error) (string, error) {
 	return client.Options().Addr, nil
 }
 
+// now is the time by which calls wait. The sender must be ready.
+func (s *sender) now() time.Duration { return s.only.now() }
+
 // sharded reports whether keys live on several servers.
 func (s *sender) sharded() bool { return s.route != nil }
 
