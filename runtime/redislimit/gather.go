@@ -43,7 +43,7 @@ func (g *gatherer) board(ctx context.Context, s *Store, came time.Duration, char
 	var array [256]byte
 	var id []byte
 	if mergeable(charges) {
-		id = s.appendIdentity(array[:0], charges)
+		id = appendIdentity(array[:0], charges)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -166,14 +166,17 @@ func (g *gatherer) land(b *batch, now, budget time.Duration) (next *batch) {
 	return g.next(now, budget)
 }
 
-// appendIdentity appends what is the same for equal charges only.
-func (s *Store) appendIdentity(id []byte, charges []ratelimit.Charge) []byte {
+// appendIdentity appends what is the same for equal charges only: each part says how long it is.
+func appendIdentity(id []byte, charges []ratelimit.Charge) []byte {
 	for i := range charges {
 		c := &charges[i]
-		start := len(id)
-		id = s.appendKey(id, c)
-		for _, n := range [...]int64{c.Limit.Count, int64(c.Limit.Period), c.Limit.Burst, int64(c.Limit.Refill), c.Cost, int64(len(id) - start)} {
-			id = binary.LittleEndian.AppendUint64(id, uint64(n)) // of a fixed length, so that nothing else can look like it
+		id = binary.AppendVarint(id, int64(len(c.Key)))
+		id = append(id, c.Key...)
+		id = binary.AppendVarint(id, int64(len(c.Name)))
+		id = append(id, c.Name...)
+		l := &c.Limit
+		for _, n := range [...]int64{int64(l.Algorithm), l.Count, int64(l.Period), l.Burst, int64(l.Refill), c.Cost} {
+			id = binary.AppendVarint(id, n)
 		}
 	}
 	return id

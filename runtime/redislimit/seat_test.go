@@ -2,7 +2,6 @@ package redislimit
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -39,8 +38,7 @@ func TestIdentity(t *testing.T) {
 		return c
 	}
 	one := charge(func(*ratelimit.Charge) {})
-	s := New(nil)
-	identity := func(charges ...ratelimit.Charge) string { return string(s.appendIdentity(nil, charges)) }
+	identity := func(charges ...ratelimit.Charge) string { return string(appendIdentity(nil, charges)) }
 	different := map[string]string{
 		"one":           identity(one),
 		"two":           identity(one, one),
@@ -54,10 +52,9 @@ func TestIdentity(t *testing.T) {
 		"algorithm":     identity(charge(func(c *ratelimit.Charge) { c.Limit.Algorithm = ratelimit.FixedWindow })),
 		"order":         identity(one, charge(func(c *ratelimit.Charge) { c.Key = []byte("b") })),
 		"another order": identity(charge(func(c *ratelimit.Charge) { c.Key = []byte("b") }), one),
-		// The name of one is all that two would be, up to the last key.
-		"a name that looks like charges": identity(charge(func(c *ratelimit.Charge) {
-			c.Name = strings.TrimPrefix(identity(one), "rl:{a}:tb:") + "rl:{a}:tb:n"
-		})),
+		"longer key":    identity(charge(func(c *ratelimit.Charge) { c.Key, c.Name = []byte("ab"), "c" })),
+		"longer name":   identity(charge(func(c *ratelimit.Charge) { c.Key, c.Name = []byte("a"), "bc" })),
+		"name of bytes": identity(charge(func(c *ratelimit.Charge) { c.Name = identity(one) })),
 	}
 	seen := map[string]string{}
 	for name, id := range different {
