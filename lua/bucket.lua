@@ -32,7 +32,8 @@
 -- What they need of a key they read in load, give, and wait for a part of what is used, all of which come before anything
 -- is written: a state that cannot be read is found out in time.
 
-local algorithms = { tb = false, fw = false, lb = false, sw = false, sl = false, cc = false } -- functions that return such a table
+-- By their codes, functions that return such a table, for which there is room at once.
+local algorithms = { tb = false, fw = false, lb = false, sw = false, sl = false, cc = false }
 local made = {}
 
 local UNREADABLE = 'ERR ratelimit: unreadable state'
@@ -103,7 +104,8 @@ local function buckets_of_keys(trusts)
   local buckets = {}
   for i = 1, #KEYS do
     local b = bucket(ARGV[1 + i])
-    b.key, b.trusts = KEYS[i], trusts
+    b.key = KEYS[i]
+    b.trusts = trusts
     buckets[i] = b
   end
   load_all(buckets)

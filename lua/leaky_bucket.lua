@@ -44,14 +44,20 @@ function algorithms.lb()
 
     wait = refill_wait,
 
-    text = function(b)
-      local whole, rest = muldiv(b.period, b.used, b.count)
-      local up = divup(rest - b.part, b.count)
-      local part = up * b.count - rest + b.part
-      if part == 0 then
-        return string.format('%d', now + whole + up)
+    text = function(b, microseconds) -- until it has drained
+      local product = b.period * b.used
+      local drained = microseconds * b.count
+      local part
+      if drained < EXACT then -- and so is product
+        part = drained - product + b.part
+      else
+        local _, rest = muldiv(b.period, b.used, b.count)
+        part = divup(rest - b.part, b.count) * b.count - rest + b.part
       end
-      return string.format('%d %d', now + whole + up, part)
+      if part == 0 then
+        return string.format('%d', now + microseconds)
+      end
+      return string.format('%d %d', now + microseconds, part)
     end,
   }
 end

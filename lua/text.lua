@@ -2,7 +2,8 @@
 -- functions more, which call nothing of Redis:
 --
 --   open(b, text)  reads what is stored and brings it forward to now, or returns true if it is not a text that it writes
---   text(b)        returns what to store, at most 44 bytes: Redis keeps such a string in one piece with its header
+--   text(b, reset) returns what to store, at most 44 bytes: Redis keeps such a string in one piece with its header;
+--                  reset is the microseconds until the bucket is as new
 --
 -- Where a text is all digits, + 0 makes a number of it, for less than tonumber does.
 
@@ -19,7 +20,7 @@ local function load_text(b)
 end
 
 local function store_text(b, microseconds)
-  redis.call('SET', b.key, b.algorithm.text(b), 'PX', ttl(microseconds))
+  redis.call('SET', b.key, b.algorithm.text(b, microseconds), 'PX', ttl(microseconds))
 end
 
 -- Returns a mark that was read, or now if that lies in the future.

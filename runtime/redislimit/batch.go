@@ -21,7 +21,12 @@ type ask struct {
 	admitted int           // how many of the calls go on: the first
 	at       time.Duration // when it was decided, since 1970
 	answers  []answer      // by charge, where the bucket stands after all calls
-	one      [1]answer     // of the common ask
+
+	one struct { // room for the common ask, which so is one allocation
+		keys    [1]string
+		charges [1]ratelimit.Charge
+		answers [1]answer
+	}
 }
 
 // answer is what the script says of a charge, see lua/take.lua.
@@ -29,9 +34,10 @@ type answer struct{ retry, remaining, reset, part int64 }
 
 // newAsk returns the question of one caller.
 func (s *Store) newAsk(charges []ratelimit.Charge) *ask {
-	a := &ask{keys: make([]string, len(charges)), charges: slices.Clone(charges), calls: 1}
+	a := &ask{calls: 1}
+	a.keys, a.charges = a.one.keys[:0], append(a.one.charges[:0], charges...)
 	for i := range charges {
-		a.keys[i] = s.key(&charges[i])
+		a.keys = append(a.keys, s.key(&charges[i]))
 		a.charges[i].Key = nil // the caller's
 	}
 	return a
@@ -55,7 +61,7 @@ func sameKind(a, b *ask) bool {
 // by which the asks change places: readBatch wants them as they are then.
 func (s *Store) encodeBatch(asks []*ask) []any {
 	keys, args := 0, 0
-	var kinds []int // how many asks there are of each kind
+	kinds := make([]int, 0, 16) // how many asks there are of each; on the stack
 	for from := 0; from < len(asks); {
 		to := from + 1
 		for i := to; i < len(asks); i++ {
@@ -169,7 +175,7 @@ func (r *reader) answer(c *ratelimit.Charge) answer {
 
 // ask reads what is said of an ask.
 func (r *reader) ask(a *ask) {
-	a.err, a.answers = nil, a.one[:0]
+	a.err, a.answers = nil, a.one.answers[:0]
 	if len(r.values) > 0 && r.several {
 		if text, ok := r.values[0].(string); ok {
 			a.err, r.values = replyError(text), r.values[1:]
@@ -240,13 +246,10 @@ func (n answer) before(c *ratelimit.Charge, calls int64) answer {
 	switch used, period := l.Capacity()-n.remaining, l.Period.Microseconds(); {
 	case !drains(l.Algorithm): // until what was taken last has come back
 	case l.Refill == ratelimit.Interval && l.Algorithm == ratelimit.TokenBucket:
-		n.reset = (used+l.Count-1)/l.Count*period - n.part
+		n.reset = divup(used, l.Count)*period - n.part
 	default:
-		hi, lo := bits.Mul64(uint64(period), uint64(used))
-		lo, carry := bits.Add64(lo, uint64(l.Count-1), 0)
-		lo, borrow := bits.Sub64(lo, uint64(n.part), 0)
-		reset, _ := bits.Div64(hi+carry-borrow, lo, uint64(l.Count))
-		n.reset = int64(reset)
+		whole, rest := muldiv(period, used, l.Count)
+		n.reset = whole + divup(rest-n.part, l.Count)
 	}
 	return n
 }
@@ -276,4 +279,20 @@ func (n *answer) result(c *ratelimit.Charge, at time.Duration) ratelimit.Result 
 		r.Allowed = true
 	}
 	return r
+}
+
+// muldiv returns the quotient and the remainder of a * b / c. None is negative, c is positive, and the quotient fits.
+func muldiv(a, b, c int64) (quotient, rest int64) {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	q, r := bits.Div64(hi, lo, uint64(c))
+	return int64(q), int64(r)
+}
+
+// divup returns a / b, rounded up; b is positive.
+func divup(a, b int64) int64 {
+	q := a / b
+	if a%b > 0 {
+		q++
+	}
+	return q
 }

@@ -19,7 +19,7 @@ func (s *sender) mayTryAgain(ctx context.Context, err error, began time.Duration
 	if s.timeout > 0 {
 		most = min(most, s.timeout-tryAgainPause)
 	}
-	return isTryAgain(err) && s.only.now()-began < most && pause(ctx, tryAgainPause)
+	return isTryAgain(err) && s.now()-began < most && pause(ctx, tryAgainPause)
 }
 
 // isTryAgain reports whether an error, or the cause of an Error, is that keys are on the move.

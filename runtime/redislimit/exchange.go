@@ -3,6 +3,7 @@ package redislimit
 import (
 	"cmp"
 	"context"
+	"runtime"
 	"slices"
 	"time"
 
@@ -14,7 +15,7 @@ func (s *Store) gather(ctx context.Context, charges []ratelimit.Charge, results 
 	if err := s.sender.ready(); err != nil {
 		return err
 	}
-	for began, again := s.sender.only.now(), false; ; again = true {
+	for began, again := s.sender.now(), false; ; again = true {
 		err := s.gatherOnce(ctx, arrival{began, again}, charges, results)
 		if err == nil || !s.sender.mayTryAgain(ctx, err, began) {
 			return err
@@ -22,7 +23,7 @@ func (s *Store) gather(ctx context.Context, charges []ratelimit.Charge, results 
 	}
 }
 
-// arrival is when a call came, by the clock of the breakers, and whether this is not its first attempt.
+// arrival is when a call came, by the sender's clock, and whether this is not its first attempt.
 type arrival struct {
 	at    time.Duration
 	again bool
@@ -39,7 +40,7 @@ func (s *Store) gatherOnce(ctx context.Context, came arrival, charges []ratelimi
 	if srv.offPath.Load() {
 		return s.probe(ctx, came, srv, charges, results)
 	}
-	st, full, err := srv.board(ctx, s, charges)
+	st, full, err := srv.board(ctx, s, came.at, charges)
 	if err != nil {
 		return err
 	}
@@ -49,7 +50,7 @@ func (s *Store) gatherOnce(ctx context.Context, came arrival, charges []ratelimi
 	if st.batch != nil {
 		return s.await(ctx, came, srv, st, results)
 	}
-	st = s.lone(ctx, charges)
+	st = s.lone(ctx, came, charges)
 	if srv.beyondDoubt() && s.sender.bounded(ctx) {
 		if next := s.fly(srv, st.batch); next != nil {
 			go s.work(srv, next)
@@ -67,7 +68,7 @@ func (s *Store) probe(ctx context.Context, came arrival, srv *server, charges []
 	if err != nil {
 		return err
 	}
-	st := s.lone(ctx, charges)
+	st := s.lone(ctx, came, charges)
 	st.batch.flight.verdict = verdict
 	st.batch.landed = true // it has no place that another could have after it
 	st.batch.expect(s.sender.timeout)
@@ -76,10 +77,10 @@ func (s *Store) probe(ctx context.Context, came arrival, srv *server, charges []
 }
 
 // lone returns the seat of a call that has a batch of its own.
-func (s *Store) lone(ctx context.Context, charges []ratelimit.Charge) seat {
+func (s *Store) lone(ctx context.Context, came arrival, charges []ratelimit.Charge) seat {
 	b, a := &batch{ctx: ctx}, s.newAsk(charges)
 	a.calls, b.asks, b.departed = 0, []*ask{a}, true
-	return b.add(a)
+	return b.add(a, came.at)
 }
 
 // await waits for the answer to a call, for no longer than that may take.
@@ -117,7 +118,7 @@ func (s *Store) await(ctx context.Context, came arrival, srv *server, st seat, r
 func (s *Store) awaitLonger(ctx context.Context, came arrival, b *batch) *Error {
 	var overdue <-chan time.Time
 	if s.sender.timeout > 0 {
-		timer := time.NewTimer(s.sender.timeout - (s.sender.only.now() - came.at))
+		timer := time.NewTimer(s.sender.timeout - (s.sender.now() - came.at))
 		defer timer.Stop()
 		overdue = timer.C
 	}
@@ -157,19 +158,21 @@ func (s *Store) work(srv *server, b *batch) {
 func (s *Store) fly(srv *server, b *batch) (next *batch) {
 	exited := true
 	defer func() {
-		next = srv.land(b)
+		next = srv.land(b, s.sender.now(), s.sender.timeout)
 		if exited && next != nil { // by a hook of the client
 			go s.work(srv, next)
 		}
 	}()
 	s.exchange(srv, b)
-	exited = false
+	if exited = false; b.flight.landed != nil {
+		runtime.Gosched() // callers who have their answers may come again at once, and had better be in the next batch
+	}
 	return nil
 }
 
 // release has the next batch depart in the place of one that everybody has left, or that is overdue.
 func (s *Store) release(srv *server, b *batch) {
-	if next := srv.land(b); next != nil {
+	if next := srv.land(b, s.sender.now(), s.sender.timeout); next != nil {
 		go s.work(srv, next)
 	}
 }

@@ -39,11 +39,11 @@ const weight = 8
 
 // board finds a call a seat, or none if it may go at once: then there is an exchange more under way, which is to land.
 // The batch that it fills may depart.
-func (g *gatherer) board(ctx context.Context, s *Store, charges []ratelimit.Charge) (st seat, full *batch, err error) {
+func (g *gatherer) board(ctx context.Context, s *Store, came time.Duration, charges []ratelimit.Charge) (st seat, full *batch, err error) {
 	var array [256]byte
 	var id []byte
 	if mergeable(charges) {
-		id = s.appendIdentity(array[:0], charges)
+		id = appendIdentity(array[:0], charges)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -56,7 +56,7 @@ func (g *gatherer) board(ctx context.Context, s *Store, charges []ratelimit.Char
 	}
 	g.waiting++
 	if a, ok := g.equal[string(id)]; ok {
-		return g.queue[len(g.queue)-1].add(a), nil, nil
+		return g.queue[len(g.queue)-1].add(a, came), nil, nil
 	}
 	b := g.open(ctx, s.sender.timeout)
 	a := s.newAsk(charges)
@@ -65,7 +65,8 @@ func (g *gatherer) board(ctx context.Context, s *Store, charges []ratelimit.Char
 	if id != nil {
 		g.equal[string(id)] = a
 	}
-	return b.add(a), g.next(), nil
+	st = b.add(a, came)
+	return st, g.next(came, s.sender.timeout), nil
 }
 
 // mayDepart reports whether an exchange of so many asks may depart.
@@ -85,11 +86,12 @@ func (g *gatherer) departs(calls int) {
 	g.carried += calls - g.carried/weight
 }
 
-// next returns the batch that departs now, if one does.
-func (g *gatherer) next() *batch {
+// next returns the batch that departs now, if one does. Who is overdue leaves.
+func (g *gatherer) next(now, budget time.Duration) *batch {
 	for len(g.queue) > 0 {
 		b := g.queue[0]
-		if b.callers > 0 && !g.mayDepart(len(b.asks)) {
+		waits := b.callers > 0 && (budget <= 0 || now-b.latest < budget)
+		if waits && !g.mayDepart(len(b.asks)) {
 			return nil
 		}
 		g.queue[0], g.queue = nil, g.queue[1:]
@@ -97,7 +99,7 @@ func (g *gatherer) next() *batch {
 			g.queue = nil
 			clear(g.equal)
 		}
-		if b.callers > 0 {
+		if waits {
 			g.waiting -= b.callers
 			b.departed = true
 			g.departs(b.callers)
@@ -153,7 +155,7 @@ func (g *gatherer) leave(st seat) (begun, last bool) {
 }
 
 // land takes note that an exchange is over, or that everybody has left it, and returns the batch that departs in its place.
-func (g *gatherer) land(b *batch) (next *batch) {
+func (g *gatherer) land(b *batch, now, budget time.Duration) (next *batch) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if b.landed {
@@ -161,17 +163,20 @@ func (g *gatherer) land(b *batch) (next *batch) {
 	}
 	b.landed = true
 	g.flights--
-	return g.next()
+	return g.next(now, budget)
 }
 
-// appendIdentity appends what is the same for equal charges only.
-func (s *Store) appendIdentity(id []byte, charges []ratelimit.Charge) []byte {
+// appendIdentity appends what is the same for equal charges only: each part says how long it is.
+func appendIdentity(id []byte, charges []ratelimit.Charge) []byte {
 	for i := range charges {
 		c := &charges[i]
-		start := len(id)
-		id = s.appendKey(id, c)
-		for _, n := range [...]int64{c.Limit.Count, int64(c.Limit.Period), c.Limit.Burst, int64(c.Limit.Refill), c.Cost, int64(len(id) - start)} {
-			id = binary.LittleEndian.AppendUint64(id, uint64(n)) // of a fixed length, so that nothing else can look like it
+		id = binary.AppendVarint(id, int64(len(c.Key)))
+		id = append(id, c.Key...)
+		id = binary.AppendVarint(id, int64(len(c.Name)))
+		id = append(id, c.Name...)
+		l := &c.Limit
+		for _, n := range [...]int64{int64(l.Algorithm), l.Count, int64(l.Period), l.Burst, int64(l.Refill), c.Cost} {
+			id = binary.AppendVarint(id, n)
 		}
 	}
 	return id

@@ -59,7 +59,7 @@ func (s *Store) run(ctx context.Context, sc *script, charges []ratelimit.Charge)
 	return s.send(ctx, sc, args)
 }
 
-// ask asks one question by itself.
+// ask asks one question by itself. The Store must be ready.
 func (s *Store) ask(ctx context.Context, a *ask) error {
 	asks := []*ask{a}
 	reply, err := s.send(ctx, s.scripts.take, s.encodeBatch(asks))
@@ -69,10 +69,10 @@ func (s *Store) ask(ctx context.Context, a *ask) error {
 	return err
 }
 
-// send runs a script with arguments of which the first is a key.
+// send runs a script with arguments of which the first is a key. The Store must be ready.
 func (s *Store) send(ctx context.Context, sc *script, args []any) (any, error) {
 	return s.sender.send(ctx, args[fixedArgs].(string), func(ctx context.Context) (any, error) {
-		for began := s.sender.only.now(); ; {
+		for began := s.sender.now(); ; {
 			reply, err := eval(ctx, s.sender.client, sc, args)
 			if err == nil || !s.sender.mayTryAgain(ctx, err, began) {
 				return reply, err

@@ -11,6 +11,7 @@ type batch struct {
 	ctx    context.Context // of the call that came first, whose the exchange is to hooks and traces
 	asks   []*ask
 	calls  int            // how many have come
+	latest time.Duration  // when the last one came, by the sender's clock
 	left   map[*ask][]int // which of an ask's calls left before it departed
 	flight flight         // which lands when all asks have answers
 	awake  chan struct{}  // closed when it has landed, or when the call that came first is overdue
@@ -54,9 +55,10 @@ type seat struct {
 	n     int // which of the ask's calls it is, from 0 in the order of arrival
 }
 
-// add adds a call of an ask that the batch has, or is to have.
-func (b *batch) add(a *ask) seat {
+// add adds a call of an ask that the batch has, or is to have, and that came at that time.
+func (b *batch) add(a *ask, came time.Duration) seat {
 	st := seat{b, a, a.calls + len(b.left[a])}
+	b.latest = max(b.latest, came)
 	a.calls++
 	b.calls++
 	b.callers++

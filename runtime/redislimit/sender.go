@@ -92,6 +92,9 @@ func addr(client *redis.Client, err error) (string, error) {
 	return client.Options().Addr, nil
 }
 
+// now is the time by which calls wait. The sender must be ready.
+func (s *sender) now() time.Duration { return s.only.now() }
+
 // sharded reports whether keys live on several servers.
 func (s *sender) sharded() bool { return s.route != nil }
 
@@ -103,10 +106,9 @@ func (s *sender) budget(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithTimeoutCause(ctx, s.timeout, noAnswerError(s.timeout))
 }
 
-// bounded reports whether a call may wait for a server in its own goroutine, which takes 12 µs less where there is no other
-// call: to hand it over to another goroutine, and the answer back, has the runtime wake a thread each time. Then the client
-// has to end the wait with the context. By its defaults go-redis does not, and with none of its options does it hear that a
-// context is canceled: such a call may find out as late as at the end of its budget.
+// bounded reports whether a call may fly in its own goroutine, as the client ends its waits with the context. By its
+// defaults go-redis does not. With none of its options does it hear that a context is canceled: such a call may find out
+// as late as at the end of its budget.
 //
 // A client that ends a wait closes the connection. So a caller who has less time waits elsewhere: a server that is farther
 // away than callers have time is not to be connected to anew for each of them.

@@ -306,17 +306,14 @@ func (s *Store) wrap(method string, charges []ratelimit.Charge, err error) error
 // key returns the bucket's key.
 func (s *Store) key(c *ratelimit.Charge) string {
 	var array [128]byte
-	return string(s.appendKey(array[:0], c))
-}
-
-func (s *Store) appendKey(key []byte, c *ratelimit.Charge) []byte {
-	key = append(key, s.prefix...)
+	key := append(array[:0], s.prefix...)
 	key = append(key, '{')
 	key = append(key, c.Key...)
 	key = append(key, "}:"...)
 	key = append(key, code(c.Limit.Algorithm)...)
 	key = append(key, ':')
-	return append(key, c.Name...)
+	key = append(key, c.Name...)
+	return string(key)
 }
 
 // code returns what the scripts and keys call an algorithm.
