@@ -1,0 +1,74 @@
+package limiters
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"net/netip"
+	"testing"
+
+	"github.com/ratelimitgen/ratelimitgen/internal/bench/limiters/service"
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+	"github.com/ratelimitgen/ratelimitgen/runtime/memlimit"
+)
+
+// DecoratorPerIP makes a decorator in front of a method that does nothing, with a limit for each client IP. The context of
+// a call has the IP, as httplimit.Middleware puts it there. Contexts are made in the order in which they are used, so that
+// they are about as near at hand as that of a request, which was made just before.
+func DecoratorPerIP(t testing.TB, s Setting) Limiter {
+	svc := decorate(t)
+	contexts := make([]context.Context, s.Keys.Len())
+	for i := range contexts {
+		var addr [4]byte
+		key := s.Keys.Nth(i)
+		binary.BigEndian.PutUint32(addr[:], 10<<24+uint32(key))
+		contexts[key] = ratelimit.WithClientIP(context.Background(), netip.AddrFrom4(addr))
+	}
+	return Ask(func(_ context.Context, key int) (bool, error) { return verdict(svc.PerIP(contexts[key])) })
+}
+
+// DecoratorShared makes a decorator in front of a method that does nothing, with a limit for all.
+func DecoratorShared(t testing.TB, _ Setting) Limiter {
+	svc := decorate(t)
+	return Ask(func(ctx context.Context, _ int) (bool, error) { return verdict(svc.Shared(ctx)) })
+}
+
+// DecoratorTemplate makes a decorator in front of a method that does nothing, with a limit by a string and an integer.
+func DecoratorTemplate(t testing.TB, _ Setting) Limiter {
+	svc := decorate(t)
+	return Ask(func(ctx context.Context, key int) (bool, error) {
+		return verdict(svc.Template(ctx, "acme", int64(key)))
+	})
+}
+
+// DecoratorFree makes a decorator in front of a method that does nothing and has no limit.
+func DecoratorFree(t testing.TB, _ Setting) Limiter { return free(decorate(t)) }
+
+// Direct calls a method that does nothing, through its interface.
+func Direct(testing.TB, Setting) Limiter { return free(service.Empty{}) }
+
+// free calls the method without knowing whose it is.
+//
+//go:noinline
+func free(svc service.Service) Limiter {
+	return Ask(func(ctx context.Context, _ int) (bool, error) { return verdict(svc.Free(ctx)) })
+}
+
+func decorate(t testing.TB) service.Service {
+	limiter, err := ratelimit.New(memlimit.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return service.NewRateLimitedService(service.Empty{}, limiter)
+}
+
+// verdict tells a refusal from what is an error.
+func verdict(err error) (bool, error) {
+	if err == nil {
+		return true, nil
+	}
+	if errors.Is(err, ratelimit.ErrLimited) {
+		return false, nil
+	}
+	return false, err
+}

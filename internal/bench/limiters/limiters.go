@@ -1,0 +1,56 @@
+// Package limiters holds what is compared: this module's stores and decorators, those of others, and the floors, which
+// decide less than a limiter does, or nothing at all. All are asked in the same way.
+package limiters
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// A Limiter decides calls.
+type Limiter interface {
+	// Worker returns what one goroutine asks. Of it are the variables that a caller keeps from one call to the next.
+	Worker() Ask
+}
+
+// Ask decides one call for the key with a number, in less than the nanoseconds that a decision takes. An Ask that keeps
+// nothing from one call to the next is a Limiter by itself.
+type Ask func(ctx context.Context, key int) (allowed bool, err error)
+
+// Worker implements [Limiter].
+func (a Ask) Worker() Ask { return a }
+
+// A Counter is a [Limiter] that can tell what it has admitted.
+type Counter interface {
+	Limiter
+	// Used returns how many units are taken of the bucket of the first key.
+	Used(ctx context.Context) (int64, error)
+}
+
+// Maker makes a limiter, which ends with t.
+type Maker func(t testing.TB, s Setting) Limiter
+
+// Setting is what a limiter is made for.
+type Setting struct {
+	Keys  *Keys
+	Quota Quota
+	Redis []string // addresses: of none, one server, or the masters of a Cluster
+}
+
+// Quota is a limit that each of the limiters can have.
+type Quota struct {
+	Count  int64 // per Period
+	Period time.Duration
+	Burst  int64 // of buckets the capacity; it is what window counters, which have none, admit per Period
+}
+
+// A bucket may take up to 100 years to fill.
+var (
+	// Plenty is a quota that no load in memory uses up.
+	Plenty = Quota{Count: 360, Period: time.Hour, Burst: 300_000_000}
+	// Lasting is a quota that no load on Redis uses up, whose servers keep a key for a minute after its first call.
+	Lasting = Quota{Count: 60, Period: time.Hour, Burst: 50_000_000}
+	// Scarce is a quota that admits one call for the time of a benchmark.
+	Scarce = Quota{Count: 1, Period: 24 * time.Hour, Burst: 1}
+)

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/ratelimitgen/ratelimitgen/internal/bench/limiters"
+	"github.com/ratelimitgen/ratelimitgen/internal/redistest"
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+)
+
+// oneServer starts a server of an entry's own.
+func oneServer(t testing.TB) []string { return []string{redistest.Server(t).Addr} }
+
+// masters is how many there are in a redistest.Cluster, whose addresses come first.
+const masters = 3
+
+func cluster(t testing.TB) []string { return redistest.Cluster(t).Addrs[:masters] }
+
+// overRedis returns an entry of a limiter through Redis.
+func overRedis(name string, newLimiter limiters.Maker, l load) entry {
+	return onServers(name, newLimiter, l, oneServer)
+}
+
+func onServers(name string, newLimiter limiters.Maker, l load, start func(testing.TB) []string) entry {
+	return entry{name, func(ctx context.Context, t testing.TB) round {
+		addrs := start(t)
+		watched := watch(t, addrs)
+		loaded := l.start(ctx, t, newLimiter, addrs)
+		keys, err := watched.keys(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func(ctx context.Context, d time.Duration) (sample, error) {
+			before, err := watched.usage(ctx)
+			if err != nil {
+				return nil, err
+			}
+			got, err := loaded.run(ctx, d)
+			if err != nil {
+				return nil, err
+			}
+			after, err := watched.usage(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if err := watched.stillHas(ctx, keys); err != nil {
+				return nil, err
+			}
+			calls := float64(got.calls)
+			s := sample{
+				rate:      calls / got.took.Seconds(),
+				serverCPU: (after.cpu - before.cpu) * 1e6 / calls,
+				scripts:   float64(after.scripts-before.scripts) / calls,
+				mallocs:   got.mallocsPerCall(),
+			}
+			if l.timed {
+				s[p50], s[p99] = micros(got.latencies.quantile(0.50)), micros(got.latencies.quantile(0.99))
+			}
+			return s, nil
+		}
+	}}
+}
+
+func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
+
+const (
+	oursOverRedis = "redislimit"
+	redisRate     = "redis_rate"
+	rueidis       = "GCRA over rueidis"
+	empty         = `floor: EVALSHA "return 1"`
+)
+
+// redisRow is of decisions of one process through a server on loopback, which shares the machine with its client. All are
+// allowed.
+func redisRow(id, models string, l load, goals ...goal) row {
+	l.quota = limiters.Lasting
+	return row{
+		id: id, models: models, floor: empty,
+		entries: []entry{
+			overRedis(oursOverRedis, limiters.Redis(ratelimit.TokenBucket), l),
+			overRedis("redislimit, leaky-bucket", limiters.Redis(ratelimit.LeakyBucket), l),
+			overRedis(redisRate, limiters.RedisRate, l),
+			overRedis(rueidis, limiters.Rueidis, l),
+			overRedis("ulule", limiters.UluleRedis, l),
+			overRedis(empty, limiters.EmptyScript, l),
+			overRedis("floor: PING", limiters.Ping, l),
+		},
+		goals: goals,
+	}
+}
+
+func redisRows() []row {
+	const keys = 10_000
+	throughput := func(bound float64) goal { return atLeast(bound, rate, redisRate) }
+	crowd := []goal{
+		throughput(4.5), atMost(0.25, p50, redisRate), atMost(0.25, p99, redisRate),
+		atMost(0.25, serverCPU, redisRate), atMost(13, mallocs, ""),
+	}
+	rows := []row{
+		redisRow("redis-1", "one goroutine, 10,000 keys", load{callers: 1, keys: keys, timed: true}, throughput(1)),
+		redisRow("redis-16", "16 goroutines, 10,000 keys", load{callers: 16, keys: keys, timed: true}, throughput(1.5), atLeast(1, rate, rueidis)),
+		redisRow("redis-128", "128 goroutines, 10,000 keys", load{callers: 128, keys: keys, timed: true}, crowd...),
+		redisRow("redis-1024", "1024 goroutines, 10,000 keys", load{callers: 1024, keys: keys, timed: true}, crowd...),
+		redisRow("redis-hot-64", "64 goroutines, one hot key", load{callers: 64, keys: 1}, throughput(6)),
+		redisRow("redis-hot-1024", "1024 goroutines, one hot key", load{callers: 1024, keys: 1}, throughput(40)),
+	}
+	// throttled gives up when many want the same key, which fails the row.
+	for i := range rows[:4] {
+		l := load{callers: []int{1, 16, 128, 1024}[i], keys: keys, timed: true, quota: limiters.Lasting}
+		rows[i].entries = append(rows[i].entries, overRedis("throttled", limiters.ThrottledRedis, l))
+	}
+	refused := load{callers: 64, keys: 1, quota: limiters.Scarce}
+	many := load{callers: 128, keys: keys, quota: limiters.Lasting, timed: true}
+	const one = "redislimit, one limit"
+	return append(rows, row{
+		id: "redis-refused", models: "64 goroutines, one hot key that is over its limit of one call a day",
+		entries: []entry{
+			overRedis(oursOverRedis, limiters.Redis(ratelimit.TokenBucket), refused),
+			overRedis(redisRate, limiters.RedisRate, refused),
+		},
+		goals: []goal{throughput(100)},
+	}, row{
+		id: "redis-three-limits", models: "128 goroutines, 10,000 keys, three limits on each call",
+		entries: []entry{
+			overRedis("redislimit, three limits", limiters.RedisOf(ratelimit.TokenBucket, 3, 3), many),
+			overRedis(one, limiters.Redis(ratelimit.TokenBucket), many),
+		},
+		goals: []goal{atMost(1, scripts, ""), atLeast(1/1.5, rate, one), atMost(1.5, p50, one)},
+	}, row{
+		id: "cluster-128", models: "128 goroutines, 10,000 keys, a Redis Cluster of three on the same machine",
+		entries: []entry{
+			onServers(oursOverRedis, limiters.Redis(ratelimit.TokenBucket), many, cluster),
+			onServers(redisRate, limiters.RedisRate, many, cluster),
+			onServers(rueidis, limiters.Rueidis, many, cluster),
+		},
+		goals: []goal{throughput(2)},
+	})
+}
