@@ -37,19 +37,24 @@ func (l load) start(ctx context.Context, t testing.TB, newLimiter limiters.Maker
 	s := &subject{load: l, all: limiters.NewKeys(l.keys)}
 	s.limiter = newLimiter(t, limiters.Setting{Keys: s.all, Quota: l.quota, Redis: addrs})
 	callers := min(l.callers, l.keys)
-	first := s.call(ctx, callers, func(caller, calls int) bool { return calls < (caller+1)*l.keys/callers-caller*l.keys/callers })
+	first := s.call(ctx, callers, func(caller, calls int) bool { return calls < part(l.keys, caller, callers) })
 	if err := s.check(ctx, first); err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-// run loads the limiter for a while.
+// part returns how many of n are those of one of the callers.
+func part(n, caller, callers int) int { return (caller+1)*n/callers - caller*n/callers }
+
+// run loads the limiter for a while, in which each caller calls once at least.
 func (s *subject) run(ctx context.Context, d time.Duration) (tally, error) {
+	runtime.GC() // what is left of others
 	var over atomic.Bool
-	timer := time.AfterFunc(d, func() { over.Store(true) })
-	defer timer.Stop()
-	got := s.call(ctx, s.callers, func(int, int) bool { return !over.Load() })
+	ends, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	context.AfterFunc(ends, func() { over.Store(true) })
+	got := s.call(ctx, s.callers, func(_, calls int) bool { return calls == 0 || !over.Load() })
 	return got, s.check(ctx, got)
 }
 
@@ -75,7 +80,6 @@ func (s *subject) call(ctx context.Context, callers int, more func(caller, calls
 		})
 	}
 	var before, after runtime.MemStats
-	runtime.GC()
 	runtime.ReadMemStats(&before)
 	start := time.Now()
 	close(ready)

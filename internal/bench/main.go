@@ -28,9 +28,10 @@ import (
 func main() {
 	o := options{}
 	rows := flag.String("rows", "", "the rows to measure, e.g. redis-128,memory for one of this id and all whose ids begin with memory-; empty: all")
-	flag.IntVar(&o.rounds, "rounds", 7, "how often each entry of a row is measured")
+	flag.IntVar(&o.rounds, "rounds", 5, "how often each entry of a row is measured")
 	flag.DurationVar(&o.time, "time", 300*time.Millisecond, "how long each time")
 	flag.BoolVar(&o.full, "full", false, "also measure what takes minutes")
+	flag.IntVar(&o.most, "most", 10_000_000, "the most keys of a row; fewer are for machines with little memory")
 	flag.StringVar(&o.write, "write", "", "the file to write the report to, instead of standard output; only for all rows")
 	flag.Parse()
 	if *rows != "" {
@@ -47,6 +48,7 @@ type options struct {
 	rounds int
 	time   time.Duration
 	full   bool
+	most   int
 	write  string
 }
 
@@ -60,7 +62,7 @@ func run(o options) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range slices.Concat(memoryRows(), decoratorRows(), redisRows()) {
+	for _, r := range allRows(o.most) {
 		if !o.wants(r) {
 			continue
 		}
@@ -79,10 +81,16 @@ func run(o options) error {
 	return nil
 }
 
+// allRows returns the rows of the report, in which there are at most so many keys where their number is what counts.
+func allRows(most int) []row {
+	return slices.Concat(memoryRows(), decoratorRows(), redisRows(), sizeRows(most), growthRows(most))
+}
+
 // wants reports whether a row is to be measured.
 func (o *options) wants(r row) bool {
-	if o.rows == nil {
-		return o.full || !r.long
+	if slices.Contains(o.rows, r.id) {
+		return true
 	}
-	return slices.ContainsFunc(o.rows, func(id string) bool { return r.id == id || strings.HasPrefix(r.id, id+"-") })
+	inGroup := func(id string) bool { return strings.HasPrefix(r.id, id+"-") }
+	return (o.full || !r.long) && (o.rows == nil || slices.ContainsFunc(o.rows, inGroup))
 }

@@ -75,7 +75,6 @@ const (
 // redisRow is of decisions of one process through a server on loopback, which shares the machine with its client. All are
 // allowed.
 func redisRow(id, models string, l load, goals ...goal) row {
-	l.quota = limiters.Lasting
 	return row{
 		id: id, models: models, floor: empty,
 		entries: []entry{
@@ -84,57 +83,69 @@ func redisRow(id, models string, l load, goals ...goal) row {
 			overRedis(redisRate, limiters.RedisRate, l),
 			overRedis(rueidis, limiters.Rueidis, l),
 			overRedis("ulule", limiters.UluleRedis, l),
+			overRedis(throttled, limiters.ThrottledRedis, l),
 			overRedis(empty, limiters.EmptyScript, l),
 			overRedis("floor: PING", limiters.Ping, l),
 		},
 		goals: goals,
+	}.fit(l)
+}
+
+// faster is a goal for the throughput of a row of decisions over Redis.
+func faster(bound float64) goal { return atLeast(bound, rate, redisRate) }
+
+func redisRows() []row {
+	crowd := []goal{
+		faster(4.5), atMost(0.25, p50, redisRate), atMost(0.25, p99, redisRate),
+		atMost(0.25, serverCPU, redisRate), atMost(13, mallocs, ""),
+	}
+	return []row{
+		redisRow("redis-1", "one goroutine, 10,000 keys", manyKeys(1), faster(1)),
+		redisRow("redis-16", "16 goroutines, 10,000 keys", manyKeys(16), faster(1.5), atLeast(1, rate, rueidis)),
+		redisRow("redis-128", "128 goroutines, 10,000 keys", manyKeys(128), crowd...),
+		redisRow("redis-1024", "1024 goroutines, 10,000 keys", manyKeys(1024), crowd...),
+		redisRow("redis-hot-64", "64 goroutines, one hot key", load{callers: 64, keys: 1, quota: limiters.Plenty}, faster(6)),
+		redisRow("redis-hot-1024", "1024 goroutines, one hot key", load{callers: 1024, keys: 1, quota: limiters.Plenty}, faster(40)),
+		refusedRow(), threeLimitsRow(), clusterRow(),
 	}
 }
 
-func redisRows() []row {
-	const keys = 10_000
-	throughput := func(bound float64) goal { return atLeast(bound, rate, redisRate) }
-	crowd := []goal{
-		throughput(4.5), atMost(0.25, p50, redisRate), atMost(0.25, p99, redisRate),
-		atMost(0.25, serverCPU, redisRate), atMost(13, mallocs, ""),
-	}
-	rows := []row{
-		redisRow("redis-1", "one goroutine, 10,000 keys", load{callers: 1, keys: keys, timed: true}, throughput(1)),
-		redisRow("redis-16", "16 goroutines, 10,000 keys", load{callers: 16, keys: keys, timed: true}, throughput(1.5), atLeast(1, rate, rueidis)),
-		redisRow("redis-128", "128 goroutines, 10,000 keys", load{callers: 128, keys: keys, timed: true}, crowd...),
-		redisRow("redis-1024", "1024 goroutines, 10,000 keys", load{callers: 1024, keys: keys, timed: true}, crowd...),
-		redisRow("redis-hot-64", "64 goroutines, one hot key", load{callers: 64, keys: 1}, throughput(6)),
-		redisRow("redis-hot-1024", "1024 goroutines, one hot key", load{callers: 1024, keys: 1}, throughput(40)),
-	}
-	// throttled gives up when many want the same key, which fails the row.
-	for i := range rows[:4] {
-		l := load{callers: []int{1, 16, 128, 1024}[i], keys: keys, timed: true, quota: limiters.Lasting}
-		rows[i].entries = append(rows[i].entries, overRedis("throttled", limiters.ThrottledRedis, l))
-	}
-	refused := load{callers: 64, keys: 1, quota: limiters.Scarce}
-	many := load{callers: 128, keys: keys, quota: limiters.Lasting, timed: true}
-	const one = "redislimit, one limit"
-	return append(rows, row{
+func manyKeys(callers int) load {
+	return load{callers: callers, keys: 10_000, quota: limiters.Lasting, timed: true}
+}
+
+func refusedRow() row {
+	l := load{callers: 64, keys: 1, quota: limiters.Scarce}
+	return row{
 		id: "redis-refused", models: "64 goroutines, one hot key that is over its limit of one call a day",
 		entries: []entry{
-			overRedis(oursOverRedis, limiters.Redis(ratelimit.TokenBucket), refused),
-			overRedis(redisRate, limiters.RedisRate, refused),
+			overRedis(oursOverRedis, limiters.Redis(ratelimit.TokenBucket), l),
+			overRedis(redisRate, limiters.RedisRate, l),
 		},
-		goals: []goal{throughput(100)},
-	}, row{
+		goals: []goal{faster(100)},
+	}
+}
+
+func threeLimitsRow() row {
+	const one = "redislimit, one limit"
+	return row{
 		id: "redis-three-limits", models: "128 goroutines, 10,000 keys, three limits on each call",
 		entries: []entry{
-			overRedis("redislimit, three limits", limiters.RedisOf(ratelimit.TokenBucket, 3, 3), many),
-			overRedis(one, limiters.Redis(ratelimit.TokenBucket), many),
+			overRedis("redislimit, three limits", limiters.RedisOf(ratelimit.TokenBucket, 3, 3), manyKeys(128)),
+			overRedis(one, limiters.Redis(ratelimit.TokenBucket), manyKeys(128)),
 		},
 		goals: []goal{atMost(1, scripts, ""), atLeast(1/1.5, rate, one), atMost(1.5, p50, one)},
-	}, row{
+	}
+}
+
+func clusterRow() row {
+	return row{
 		id: "cluster-128", models: "128 goroutines, 10,000 keys, a Redis Cluster of three on the same machine",
 		entries: []entry{
-			onServers(oursOverRedis, limiters.Redis(ratelimit.TokenBucket), many, cluster),
-			onServers(redisRate, limiters.RedisRate, many, cluster),
-			onServers(rueidis, limiters.Rueidis, many, cluster),
+			onServers(oursOverRedis, limiters.Redis(ratelimit.TokenBucket), manyKeys(128), cluster),
+			onServers(redisRate, limiters.RedisRate, manyKeys(128), cluster),
+			onServers(rueidis, limiters.Rueidis, manyKeys(128), cluster),
 		},
-		goals: []goal{throughput(2)},
-	})
+		goals: []goal{faster(2)},
+	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -45,7 +46,7 @@ func (w *row) table(got results) string {
 	var text strings.Builder
 	var columns []metric
 	for _, m := range metrics {
-		if _, ok := got.median(w.entries[0].name, m); ok {
+		if slices.ContainsFunc(w.entries, func(e entry) bool { return got.cell(e.name, m) != "" }) {
 			columns = append(columns, m)
 		}
 	}

@@ -46,11 +46,12 @@ const (
 	scripts     metric = "scripts a decision"
 	mallocs     metric = "allocations a decision"
 	bytesPerKey metric = "bytes a key"
-	bytesLeft   metric = "% left after all expired"
+	bytesEach   metric = "bytes an entry"
+	bytesLeft   metric = "% of the bytes left after all expired"
 )
 
 // metrics are all of them, in the order of a table's columns.
-var metrics = []metric{nanoseconds, rate, p50, p99, p9999, longest, serverCPU, scripts, mallocs, bytesPerKey, bytesLeft}
+var metrics = []metric{nanoseconds, rate, p50, p99, p9999, longest, serverCPU, scripts, mallocs, bytesPerKey, bytesEach, bytesLeft}
 
 // goal is a bound for what is measured of an entry.
 type goal struct {

@@ -77,3 +77,16 @@ func (s servers) stillHas(ctx context.Context, want int64) error {
 	}
 	return err
 }
+
+// onlyKey returns what the only key of a server takes up.
+func (s servers) onlyKey(ctx context.Context) (bytes float64, err error) {
+	keys, err := s[0].Keys(ctx, "*").Result()
+	if err != nil {
+		return 0, err
+	}
+	if len(keys) != 1 {
+		return 0, fmt.Errorf("the server holds the keys %q: want one", keys)
+	}
+	n, err := s[0].MemoryUsage(ctx, keys[0], 0).Result()
+	return float64(n), err
+}

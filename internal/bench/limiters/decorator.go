@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"net/netip"
+	"strconv"
 	"testing"
 
 	"github.com/ratelimitgen/ratelimitgen/internal/bench/limiters/service"
@@ -41,6 +42,21 @@ func DecoratorTemplate(t testing.TB, _ Setting) Limiter {
 	})
 }
 
+// Guards makes what decorators ask, for a number of methods with a limit each, which are called in turns.
+func Guards(n int) Maker {
+	return func(t testing.TB, s Setting) Limiter {
+		limiter, guards := newLimiter(t), make([]*ratelimit.Guard, n)
+		for i := range guards {
+			name := "service.Service.Method" + strconv.Itoa(i)
+			guards[i] = limiter.Guard(name, ratelimit.Rule{
+				Key:   name,
+				Limit: ratelimit.Limit{Count: s.Quota.Count, Period: s.Quota.Period, Burst: s.Quota.Burst},
+			})
+		}
+		return Ask(func(ctx context.Context, key int) (bool, error) { return verdict(guards[key%n].Allow(ctx)) })
+	}
+}
+
 // DecoratorFree makes a decorator in front of a method that does nothing and has no limit.
 func DecoratorFree(t testing.TB, _ Setting) Limiter { return free(decorate(t)) }
 
@@ -55,11 +71,15 @@ func free(svc service.Service) Limiter {
 }
 
 func decorate(t testing.TB) service.Service {
+	return service.NewRateLimitedService(service.Empty{}, newLimiter(t))
+}
+
+func newLimiter(t testing.TB) *ratelimit.Limiter {
 	limiter, err := ratelimit.New(memlimit.New())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return service.NewRateLimitedService(service.Empty{}, limiter)
+	return limiter
 }
 
 // verdict tells a refusal from what is an error.

@@ -1,34 +1,38 @@
 package limiters
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
-const (
-	keySize = 20
-	// stride is a prime above the number of any keys, and so leads through all of them.
-	stride = 4294967291
-)
+// stride is a prime above the number of any keys, and so leads through all of them.
+const stride = 4294967291
 
-// Keys are prebuilt keys of 20 bytes, such as those of callers, known by their numbers. They lie in two blocks of memory
-// that hold no pointers, so that ten million of them are no work for the garbage collector.
+// Keys are prebuilt keys, such as those of callers, known by their numbers. They are as long as each other, and lie in two
+// blocks of memory without pointers, so that ten million of them are no work for the garbage collector.
 type Keys struct {
 	n     int
+	size  int // of a key
 	step  int // from one to the next in their order
 	text  string
 	bytes []byte
 	fresh bool
 }
 
-// NewKeys returns n keys.
+// NewKeys returns n keys of 20 bytes.
 func NewKeys(n int) *Keys {
-	var text strings.Builder
-	text.Grow(n * keySize)
+	var text []byte
 	for i := range n {
-		fmt.Fprintf(&text, "testGet:%0*d", keySize-len("testGet:"), i)
+		text = append(text, "testGet:"...)
+		for unit := int(1e11); unit > 0; unit /= 10 {
+			text = append(text, byte('0'+i/unit%10))
+		}
 	}
-	return &Keys{n: n, step: stride % n, text: text.String(), bytes: []byte(text.String())}
+	return newKeys(n, text)
+}
+
+// Key returns a single one.
+func Key(key string) *Keys { return newKeys(1, []byte(key)) }
+
+func newKeys(n int, text []byte) *Keys {
+	return &Keys{n: n, size: len(text) / n, step: stride % n, text: string(text), bytes: text}
 }
 
 // Fresh returns the same keys, of which each is copied when it is asked for, as that of a request is. A limiter that keeps
@@ -44,7 +48,7 @@ func (k *Keys) Len() int { return k.n }
 
 // String returns a key.
 func (k *Keys) String(i int) string {
-	key := k.text[i*keySize : (i+1)*keySize]
+	key := k.text[i*k.size : (i+1)*k.size]
 	if k.fresh {
 		return strings.Clone(key)
 	}
@@ -52,7 +56,7 @@ func (k *Keys) String(i int) string {
 }
 
 // Bytes returns a key that is not to be changed.
-func (k *Keys) Bytes(i int) []byte { return k.bytes[i*keySize : (i+1)*keySize] }
+func (k *Keys) Bytes(i int) []byte { return k.bytes[i*k.size : (i+1)*k.size] }
 
 // Nth returns the n-th key in a scattered order that has each key once and then begins anew.
 func (k *Keys) Nth(n int) int { return n % k.n * k.step % k.n }

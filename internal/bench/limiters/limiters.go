@@ -28,6 +28,12 @@ type Counter interface {
 	Used(ctx context.Context) (int64, error)
 }
 
+// A Holder is a [Limiter] that can tell how many buckets it holds.
+type Holder interface {
+	Limiter
+	Held() int
+}
+
 // Maker makes a limiter, which ends with t.
 type Maker func(t testing.TB, s Setting) Limiter
 
@@ -47,10 +53,13 @@ type Quota struct {
 
 // A bucket may take up to 100 years to fill.
 var (
-	// Plenty is a quota that no load in memory uses up.
+	// Plenty is a quota that no load uses up.
 	Plenty = Quota{Count: 360, Period: time.Hour, Burst: 300_000_000}
-	// Lasting is a quota that no load on Redis uses up, whose servers keep a key for a minute after its first call.
-	Lasting = Quota{Count: 60, Period: time.Hour, Burst: 50_000_000}
+	// Lasting is a quota that no load on many keys uses up, and whose buckets are kept for a day.
+	Lasting = Quota{Count: 1, Period: 24 * time.Hour, Burst: 30_000}
 	// Scarce is a quota that admits one call for the time of a benchmark.
 	Scarce = Quota{Count: 1, Period: 24 * time.Hour, Burst: 1}
 )
+
+// Fleeting is a quota of one call whose bucket is as new after a while.
+func Fleeting(d time.Duration) Quota { return Quota{Count: 1, Period: d, Burst: 1} }

@@ -20,7 +20,8 @@ const patience = 3 * time.Second
 // Memory makes a memlimit.Store that is asked for one limit.
 func Memory(algorithm ratelimit.Algorithm) Maker {
 	return func(_ testing.TB, s Setting) Limiter {
-		return &store{store: memlimit.New(), keys: s.Keys, limits: limitsOf(algorithm, s.Quota, 1), perCall: 1}
+		buckets := memlimit.New()
+		return &memStore{store{buckets, s.Keys, limitsOf(algorithm, s.Quota, 1), 1}, buckets}
 	}
 }
 
@@ -32,7 +33,8 @@ func Redis(algorithm ratelimit.Algorithm) Maker {
 // RedisOf makes a redislimit.Store. A process has a number of limits, of which each call is for some.
 func RedisOf(algorithm ratelimit.Algorithm, limits, perCall int) Maker {
 	return func(t testing.TB, s Setting) Limiter {
-		return &store{store: redislimit.New(newClient(t, s), redislimit.Timeout(patience)), keys: s.Keys, limits: limitsOf(algorithm, s.Quota, limits), perCall: perCall}
+		buckets := redislimit.New(newClient(t, s), redislimit.Timeout(patience))
+		return &store{buckets, s.Keys, limitsOf(algorithm, s.Quota, limits), perCall}
 	}
 }
 
@@ -45,7 +47,7 @@ func newClient(t testing.TB, s Setting) redis.UniversalClient {
 
 // store is a Store of this module.
 type store struct {
-	store   ratelimit.Store
+	buckets ratelimit.Store
 	keys    *Keys
 	limits  []limit
 	perCall int
@@ -79,7 +81,7 @@ func (s *store) Worker() Ask {
 			l := &s.limits[(key+i)%len(s.limits)]
 			charges[i] = ratelimit.Charge{Key: s.keys.Bytes(key), Name: l.name, Limit: l.Limit, Cost: 1}
 		}
-		if err := s.store.Take(ctx, charges, results); err != nil {
+		if err := s.buckets.Take(ctx, charges, results); err != nil {
 			return false, err
 		}
 		for i := range results {
@@ -96,6 +98,15 @@ func (s *store) Used(ctx context.Context) (int64, error) {
 	l := &s.limits[0]
 	charges := []ratelimit.Charge{{Key: s.keys.Bytes(0), Name: l.name, Limit: l.Limit}}
 	results := make([]ratelimit.Result, 1)
-	err := s.store.Peek(ctx, charges, results)
+	err := s.buckets.Peek(ctx, charges, results)
 	return results[0].Limit - results[0].Remaining, err
 }
+
+// memStore is a store in memory.
+type memStore struct {
+	store
+	held *memlimit.Store
+}
+
+// Held implements [Holder].
+func (m *memStore) Held() int { return m.held.Len() }

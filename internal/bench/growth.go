@@ -1,0 +1,56 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/ratelimitgen/ratelimitgen/internal/bench/limiters"
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+)
+
+// flat is how much of the throughput must be left for it not to depend on what grows; where the work is in memory, which
+// has caches, inCaches is how much longer a decision may take.
+const (
+	flat     = 0.8
+	inCaches = 2
+)
+
+// growthRow is of the same work with more and more of something. The first entry has the most of it.
+func growthRow(id, models, of string, sizes []int, newEntry func(name string, n int) entry, goals func(least string) []goal) row {
+	r := row{id: id, models: models}
+	for _, n := range sizes {
+		r.entries = append(r.entries, newEntry(number(float64(n))+" "+of, n))
+	}
+	r.goals = goals(r.entries[len(r.entries)-1].name)
+	return r
+}
+
+func growthRows(most int) []row {
+	upTo := func(sizes ...int) []int { return slices.DeleteFunc(sizes, func(n int) bool { return n > most }) }
+	inMemoryGoals := func(least string) []goal { return []goal{atMost(inCaches, nanoseconds, least)} }
+	overRedisGoals := func(least string) []goal { return []goal{atLeast(flat, rate, least)} }
+	keysOverRedis := func(name string, n int) entry {
+		l := manyKeys(128)
+		l.keys = n
+		return overRedis(name, limiters.Redis(ratelimit.TokenBucket), l)
+	}
+
+	memoryKeys := growthRow("growth-memory-keys", "memlimit, one goroutine, keys in a scattered order", "keys",
+		upTo(10_000_000, 1_000_000, 100_000, 10_000, 1000), func(name string, n int) entry {
+			return inMemory(name, limiters.Memory(ratelimit.TokenBucket), load{callers: 1, keys: n, quota: limiters.Lasting})
+		}, inMemoryGoals)
+	memoryKeys.rounds = 3 // each of which collects the garbage of all entries
+	memoryLimits := growthRow("growth-memory-limits", "memlimit, one goroutine, calls of methods in turns, each with a limit of its own", "limits",
+		upTo(1000, 100, 10, 1), func(name string, n int) entry {
+			return inMemory(name, limiters.Guards(n), load{callers: 1, keys: 1000, quota: limiters.Plenty})
+		}, inMemoryGoals)
+	redisKeys := growthRow("growth-redis-keys", "redislimit, 128 goroutines, keys in a scattered order", "keys",
+		upTo(1_000_000, 100_000, 10_000, 1000), keysOverRedis, overRedisGoals)
+	tenMillion := growthRow("growth-redis-ten-million-keys", "redislimit, 128 goroutines, keys in a scattered order", "keys",
+		upTo(10_000_000, 1000), keysOverRedis, overRedisGoals)
+	tenMillion.long = true
+	redisLimits := growthRow("growth-redis-limits", "redislimit, 128 goroutines, 10,000 keys, for each of which one of the limits holds", "limits",
+		upTo(1000, 100, 10, 1), func(name string, n int) entry {
+			return overRedis(name, limiters.RedisOf(ratelimit.TokenBucket, n, 1), manyKeys(128))
+		}, overRedisGoals)
+	return []row{memoryKeys, memoryLimits, redisKeys, tenMillion, redisLimits}
+}
