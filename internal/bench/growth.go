@@ -27,7 +27,7 @@ func growthRow(id, models, of string, sizes []int, newEntry func(name string, n 
 func growthRows(most int) []row {
 	upTo := func(sizes ...int) []int { return slices.DeleteFunc(sizes, func(n int) bool { return n > most }) }
 	inMemoryGoals := func(least string) []goal { return []goal{atMost(inCaches, nanoseconds, least)} }
-	overRedisGoals := func(least string) []goal { return []goal{atLeast(flat, rate, least)} }
+	overRedisGoals := func(least string) []goal { return []goal{faster(flat, least)} }
 	keysOverRedis := func(name string, n int) entry {
 		l := manyKeys(128)
 		l.keys = n

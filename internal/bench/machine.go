@@ -71,6 +71,6 @@ func processor(ctx context.Context) string {
 
 // String returns a sentence.
 func (m machine) String() string {
-	return fmt.Sprintf("On %s/%s with %d cores (%s) and %s; Redis %s on the same machine; %s.", runtime.GOOS, runtime.GOARCH,
+	return fmt.Sprintf("%s/%s with %d cores (%s), %s, Redis %s on the same machine; %s", runtime.GOOS, runtime.GOARCH,
 		runtime.NumCPU(), m.processor, runtime.Version(), m.redis, strings.Join(m.modules, ", "))
 }

@@ -75,7 +75,7 @@ func run(o options) error {
 		return fmt.Errorf("-rows %s: there are no such rows", strings.Join(o.rows, ","))
 	}
 	if o.write != "" {
-		return os.WriteFile(o.write, []byte(report.page()), 0o644)
+		return os.WriteFile(o.write, []byte(report.page(o)), 0o644)
 	}
 	fmt.Print(report.tables())
 	return nil

@@ -62,6 +62,9 @@ func (w *row) table(got results) string {
 		}
 		text.WriteByte('\n')
 	}
+	if w.why != "" {
+		fmt.Fprintf(&text, "\n%s\n", w.why)
+	}
 	return text.String()
 }
 
@@ -83,7 +86,7 @@ func number(f float64) string {
 
 // thousands puts commas into digits.
 func thousands(digits string) string {
-	for i := len(digits) - 3; i > 0; i -= 3 {
+	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
 	}
 	return digits
@@ -91,11 +94,9 @@ func thousands(digits string) string {
 
 func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// tables returns the tables.
-func (r *report) tables() string {
-	return "| row | measured | ours | beside | floor | figure | goal | |\n|---|---|--:|--:|--:|--:|--:|---|\n" +
-		strings.Join(r.goals, "") + "\n" + strings.Join(r.sections, "\n")
-}
+// tables returns the tables, that of the goals first.
+func (r *report) tables() string { return r.goalTable() + "\n" + strings.Join(r.sections, "\n") }
 
-// page returns the page for the documentation.
-func (r *report) page() string { return r.tables() + "\n" + r.machine.String() + "\n" }
+func (r *report) goalTable() string {
+	return "| row | measured | ours | beside | floor | figure | goal | |\n|---|---|--:|--:|--:|--:|--:|---|\n" + strings.Join(r.goals, "")
+}

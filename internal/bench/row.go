@@ -11,7 +11,8 @@ import (
 // row is a piece of work, done in turns by all that are compared in it.
 type row struct {
 	id     string
-	models string // what is done, and what that models
+	models string // what is done
+	why    string // where a goal is missed, the reason
 	floor  string // the name of the entry that does the least that is needed, if there is one
 	rounds int    // how often at most; 0: as often as the flag says
 	long   bool   // whether it takes minutes, and is left to a full run
@@ -67,8 +68,8 @@ func atMost(bound float64, m metric, than string) goal {
 	return goal{metric: m, than: than, bound: bound}
 }
 
-func atLeast(bound float64, m metric, than string) goal {
-	return goal{metric: m, than: than, bound: bound, least: true}
+func faster(bound float64, than string) goal {
+	return goal{metric: rate, than: than, bound: bound, least: true}
 }
 
 // of makes the goal one of another entry than the row's first.

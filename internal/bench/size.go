@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"testing"
@@ -103,8 +104,12 @@ func growthOfHeap(fill func() (limiters.Limiter, error)) (float64, error) {
 func askEach(ctx context.Context, limiter limiters.Limiter, keys int) error {
 	ask := limiter.Worker()
 	for key := range keys {
-		if allowed, err := ask(ctx, key); !allowed || err != nil {
-			return fmt.Errorf("the first call of a key: allowed %v, error %v", allowed, err)
+		allowed, err := ask(ctx, key)
+		if err != nil {
+			return err
+		}
+		if !allowed {
+			return errors.New("a call was refused that fits the limit")
 		}
 	}
 	return nil
