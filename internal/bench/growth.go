@@ -38,7 +38,6 @@ func growthRows(most int) []row {
 		upTo(10_000_000, 1_000_000, 100_000, 10_000, 1000), func(name string, n int) entry {
 			return inMemory(name, limiters.Memory(ratelimit.TokenBucket), load{callers: 1, keys: n, quota: limiters.Lasting})
 		}, inMemoryGoals)
-	memoryKeys.rounds = 3 // each of which collects the garbage of all entries
 	memoryLimits := growthRow("growth-memory-limits", "memlimit, one goroutine, calls of methods in turns, each with a limit of its own", "limits",
 		upTo(1000, 100, 10, 1), func(name string, n int) entry {
 			return inMemory(name, limiters.Guards(n), load{callers: 1, keys: 1000, quota: limiters.Plenty})

@@ -15,6 +15,7 @@ type row struct {
 	why    string // where a goal is missed, the reason
 	floor  string // the name of the entry that does the least that is needed, if there is one
 	rounds int    // how often at most; 0: as often as the flag says
+	coarse bool   // whether calls take so long that rounds are five times as long, and fewer
 	long   bool   // whether it takes minutes, and is left to a full run
 
 	entries []entry // of which the first is ours
@@ -119,6 +120,9 @@ func (r *row) measure(ctx context.Context, t testing.TB, rounds int, d time.Dura
 	run := make([]round, len(r.entries))
 	for i, e := range r.entries {
 		run[i] = e.start(ctx, t)
+	}
+	if r.coarse {
+		rounds, d = max(1, rounds/5), 5*d
 	}
 	if r.rounds > 0 {
 		rounds = min(rounds, r.rounds)
