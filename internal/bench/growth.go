@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/ratelimitgen/ratelimitgen/internal/bench/limiters"
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
@@ -18,7 +19,11 @@ const (
 func growthRow(id, models, of string, sizes []int, newEntry func(name string, n int) entry, goals func(least string) []goal) row {
 	r := row{id: id, models: models}
 	for _, n := range sizes {
-		r.entries = append(r.entries, newEntry(number(float64(n))+" "+of, n))
+		name := number(float64(n)) + " " + of
+		if n == 1 {
+			name = strings.TrimSuffix(name, "s")
+		}
+		r.entries = append(r.entries, newEntry(name, n))
 	}
 	r.goals = goals(r.entries[len(r.entries)-1].name)
 	return r
@@ -34,20 +39,20 @@ func growthRows(most int) []row {
 		return overRedis(name, limiters.Redis(ratelimit.TokenBucket), l)
 	}
 
-	memoryKeys := growthRow("growth-memory-keys", "memlimit, one goroutine, keys in a scattered order", "keys",
+	memoryKeys := growthRow("growth-memory-keys", "one goroutine, keys in a scattered order, by memlimit", "keys",
 		upTo(10_000_000, 1_000_000, 100_000, 10_000, 1000), func(name string, n int) entry {
 			return inMemory(name, limiters.Memory(ratelimit.TokenBucket), load{callers: 1, keys: n, quota: limiters.Lasting})
 		}, inMemoryGoals)
-	memoryLimits := growthRow("growth-memory-limits", "memlimit, one goroutine, calls of methods in turns, each with a limit of its own", "limits",
+	memoryLimits := growthRow("growth-memory-limits", "one goroutine calls methods in turns, each with a limit of its own, by memlimit", "limits",
 		upTo(1000, 100, 10, 1), func(name string, n int) entry {
 			return inMemory(name, limiters.Guards(n), load{callers: 1, keys: 1000, quota: limiters.Plenty})
 		}, inMemoryGoals)
-	redisKeys := growthRow("growth-redis-keys", "redislimit, 128 goroutines, keys in a scattered order", "keys",
+	redisKeys := growthRow("growth-redis-keys", "128 goroutines, keys in a scattered order, by redislimit", "keys",
 		upTo(1_000_000, 100_000, 10_000, 1000), keysOverRedis, overRedisGoals)
-	tenMillion := growthRow("growth-redis-ten-million-keys", "redislimit, 128 goroutines, keys in a scattered order", "keys",
+	tenMillion := growthRow("growth-redis-ten-million-keys", "128 goroutines, keys in a scattered order, by redislimit", "keys",
 		upTo(10_000_000, 1000), keysOverRedis, overRedisGoals)
 	tenMillion.long = true
-	redisLimits := growthRow("growth-redis-limits", "redislimit, 128 goroutines, 10,000 keys, for each of which one of the limits holds", "limits",
+	redisLimits := growthRow("growth-redis-limits", "128 goroutines, 10,000 keys, for each of which one of the limits holds, by redislimit", "limits",
 		upTo(1000, 100, 10, 1), func(name string, n int) entry {
 			return overRedis(name, limiters.RedisOf(ratelimit.TokenBucket, n, 1), manyKeys(128))
 		}, overRedisGoals)

@@ -29,9 +29,9 @@ func (h *histogram) merge(other *histogram) {
 	h.total += other.total
 }
 
-// quantile returns what a share of the durations does not exceed.
+// quantile returns what a share of the durations does not exceed; of 1 it is the longest. There must be some.
 func (h *histogram) quantile(share float64) time.Duration {
-	rank := uint64(share * float64(h.total))
+	rank := min(uint64(share*float64(h.total)), h.total-1)
 	for i, n := range h.counts {
 		if rank < uint64(n) {
 			return startOf(i + 1)

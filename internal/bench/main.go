@@ -28,7 +28,7 @@ import (
 func main() {
 	o := options{}
 	rows := flag.String("rows", "", "the rows to measure, e.g. redis-128,memory for one of this id and all whose ids begin with memory-; empty: all")
-	flag.IntVar(&o.rounds, "rounds", 60, "how often each entry of a row is measured")
+	flag.IntVar(&o.rounds, "rounds", 50, "how often each entry of a row is measured")
 	flag.DurationVar(&o.time, "time", 25*time.Millisecond, "how long each time")
 	flag.BoolVar(&o.full, "full", false, "also measure what takes minutes")
 	flag.IntVar(&o.most, "most", 10_000_000, "the most keys of a row; fewer are for machines with little memory")

@@ -17,7 +17,7 @@ func (r *report) page(o options) string {
 	}
 	return strings.NewReplacer(
 		"{goals}\n", r.goalTable(),
-		"{rows}\n", strings.Join(r.sections, "\n"),
+		"{rows}\n\n", strings.Join(r.sections, "\n")+"\n",
 		"{machine}", r.machine.String(),
 		"{command}", command,
 		"{rounds}", fmt.Sprint(o.rounds),

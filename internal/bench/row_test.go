@@ -87,8 +87,10 @@ func TestQuantiles(t *testing.T) {
 	}
 	var small histogram
 	small.add(7)
-	if got := small.quantile(0.5); got != 8 {
-		t.Errorf("the median of 7 ns is %d ns: want 8, which it is below", got)
+	for _, share := range []float64{0, 0.5, 1} {
+		if got := small.quantile(share); got != 8 {
+			t.Errorf("quantile %v of 7 ns is %d ns: want 8, which it is below", share, got)
+		}
 	}
 }
 

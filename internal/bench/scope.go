@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -44,8 +45,12 @@ func (s *scope) Cleanup(do func())        { s.cleanups = append(s.cleanups, do) 
 func (s *scope) Helper()                  {}
 
 func (s *scope) Fatal(args ...any) {
-	s.err = fmt.Errorf("%s", fmt.Sprint(args...))
+	s.err = errors.Join(s.err, errors.New(fmt.Sprint(args...)))
 	runtime.Goexit()
+}
+
+func (s *scope) Errorf(format string, args ...any) {
+	s.err = errors.Join(s.err, fmt.Errorf(format, args...))
 }
 
 func (s *scope) Fatalf(format string, args ...any) { s.Fatal(fmt.Sprintf(format, args...)) }

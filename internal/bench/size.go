@@ -86,7 +86,7 @@ func inHeap(name string, newLimiter limiters.Maker, n int, forgets bool) entry {
 				}
 				return limiter, nil
 			})
-			return sample{bytesPerKey: held / float64(n), bytesLeft: 100 * left / held}, err
+			return sample{bytesPerKey: held / float64(n), bytesLeft: max(0, 100*left/held)}, err
 		}
 	}}
 }
