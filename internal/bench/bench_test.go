@@ -50,7 +50,7 @@ func BenchmarkDecorator(b *testing.B) {
 
 // BenchmarkRedis models decisions of one process through a server on loopback: for 10,000 keys, or for one that is hot.
 func BenchmarkRedis(b *testing.B) {
-	for _, l := range []load{manyKeys(1), manyKeys(128), {callers: 128, keys: 1, quota: limiters.Plenty}} {
+	for _, l := range []load{manyKeys(1, 10_000), manyKeys(128, 10_000), {callers: 128, keys: 1, quota: limiters.Plenty}} {
 		b.Run(fmt.Sprintf("callers=%d/keys=%d", l.callers, l.keys), func(b *testing.B) {
 			benchmark(b, limiters.Redis(ratelimit.TokenBucket), l, oneServer(b))
 		})

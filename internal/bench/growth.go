@@ -34,9 +34,7 @@ func growthRows(most int) []row {
 	inMemoryGoals := func(least string) []goal { return []goal{atMost(inCaches, nanoseconds, least)} }
 	overRedisGoals := func(least string) []goal { return []goal{faster(flat, least)} }
 	keysOverRedis := func(name string, n int) entry {
-		l := manyKeys(128)
-		l.keys = n
-		return overRedis(name, limiters.Redis(ratelimit.TokenBucket), l)
+		return overRedis(name, limiters.Redis(ratelimit.TokenBucket), manyKeys(128, n))
 	}
 
 	memoryKeys := growthRow("growth-memory-keys", "one goroutine, keys in a scattered order, by memlimit", "keys",
@@ -54,7 +52,7 @@ func growthRows(most int) []row {
 	tenMillion.long = true
 	redisLimits := growthRow("growth-redis-limits", "128 goroutines, 10,000 keys, for each of which one of the limits holds, by redislimit", "limits",
 		upTo(1000, 100, 10, 1), func(name string, n int) entry {
-			return overRedis(name, limiters.RedisOf(ratelimit.TokenBucket, n, 1), manyKeys(128))
+			return overRedis(name, limiters.RedisOf(ratelimit.TokenBucket, n, 1), manyKeys(128, min(10_000, most)))
 		}, overRedisGoals)
 	return []row{memoryKeys, memoryLimits, redisKeys, tenMillion, redisLimits}
 }

@@ -40,7 +40,7 @@ func newReport(ctx context.Context) (*report, error) {
 			r.machine.modules = append(r.machine.modules, strings.TrimPrefix(m.Path, "github.com/")+" "+m.Version)
 		}
 	}
-	err := within(ctx, func(t testing.TB) {
+	err := within(func(t testing.TB) {
 		client := redis.NewClient(redistest.Server(t))
 		defer func() { _ = client.Close() }()
 		info, err := client.InfoMap(ctx, "server").Result()

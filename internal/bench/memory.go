@@ -64,11 +64,12 @@ func memoryRow(id, models string, l load, goLimiterBound float64) row {
 	}.fit(l)
 }
 
-func memoryRows() []row {
+func memoryRows(most int) []row {
+	many := min(100_000, most)
 	return []row{
 		memoryRow("memory-hot", "one goroutine, one hot key", load{callers: 1, keys: 1}, 0.8),
-		memoryRow("memory-random", "one goroutine, 100,000 keys in a scattered order", load{callers: 1, keys: 100_000}, 0.5),
-		memoryRow("memory-2", "two goroutines, 100,000 keys in a scattered order", load{callers: 2, keys: 100_000}, 0.8),
+		memoryRow("memory-random", "one goroutine, 100,000 keys in a scattered order", load{callers: 1, keys: many}, 0.5),
+		memoryRow("memory-2", "two goroutines, 100,000 keys in a scattered order", load{callers: 2, keys: many}, 0.8),
 		memoryRow("memory-2-hot", "two goroutines, one hot key", load{callers: 2, keys: 1}, 0.8),
 	}
 }
@@ -94,12 +95,12 @@ func decoratorRow(id, models string, l load) row {
 	}
 }
 
-func decoratorRows() []row {
+func decoratorRows(most int) []row {
 	const direct = "interface, no decorator"
 	plain := load{callers: 1, keys: 1, quota: limiters.Plenty}
 	return []row{
 		decoratorRow("decorator-hot", "one goroutine calls decorated methods for one client", load{callers: 1, keys: 1}),
-		decoratorRow("decorator-random", "one goroutine calls decorated methods for 100,000 clients in a scattered order", load{callers: 1, keys: 100_000}),
+		decoratorRow("decorator-random", "one goroutine calls decorated methods for 100,000 clients in a scattered order", load{callers: 1, keys: min(100_000, most)}),
 		{
 			id: "decorator-free", models: "a method without a limit, of a decorator and without one, and what the benchmark itself takes",
 			entries: []entry{

@@ -92,27 +92,28 @@ func redisRow(id, models string, l load, goals ...goal) row {
 	}.fit(l)
 }
 
-func redisRows() []row {
+func redisRows(most int) []row {
+	many := func(callers int) load { return manyKeys(callers, min(10_000, most)) }
 	crowd := []goal{
 		faster(4.5, redisRate), atMost(0.25, p50, redisRate), atMost(0.25, p99, redisRate),
 		atMost(0.25, serverCPU, redisRate), atMost(13, mallocs, ""),
 	}
 	return []row{
-		redisRow("redis-1", "one goroutine, 10,000 keys", manyKeys(1), faster(1, redisRate)),
-		redisRow("redis-16", "16 goroutines, 10,000 keys", manyKeys(16), faster(1.5, redisRate), faster(1, rueidis)),
-		redisRow("redis-128", "128 goroutines, 10,000 keys", manyKeys(128), crowd...),
-		redisRow("redis-1024", "1024 goroutines, 10,000 keys", manyKeys(1024), crowd...),
+		redisRow("redis-1", "one goroutine, 10,000 keys", many(1), faster(1, redisRate)),
+		redisRow("redis-16", "16 goroutines, 10,000 keys", many(16), faster(1.5, redisRate), faster(1, rueidis)),
+		redisRow("redis-128", "128 goroutines, 10,000 keys", many(128), crowd...),
+		redisRow("redis-1024", "1024 goroutines, 10,000 keys", many(1024), crowd...),
 		redisRow("redis-hot-64", "64 goroutines, one hot key", load{callers: 64, keys: 1, quota: limiters.Plenty}, faster(6, redisRate)),
 		redisRow("redis-hot-1024", "1024 goroutines, one hot key", load{callers: 1024, keys: 1, quota: limiters.Plenty}, faster(40, redisRate)),
 		refusedRow(),
-		threeLimitsRow("redis-three-limits-1", "one goroutine", manyKeys(1)),
-		threeLimitsRow("redis-three-limits-128", "128 goroutines", manyKeys(128)),
-		clusterRow(),
+		threeLimitsRow("redis-three-limits-1", "one goroutine", many(1)),
+		threeLimitsRow("redis-three-limits-128", "128 goroutines", many(128)),
+		clusterRow(many(128)),
 	}
 }
 
-func manyKeys(callers int) load {
-	return load{callers: callers, keys: 10_000, quota: limiters.Lasting, timed: true}
+func manyKeys(callers, keys int) load {
+	return load{callers: callers, keys: keys, quota: limiters.Lasting, timed: true}
 }
 
 func refusedRow() row {
@@ -139,13 +140,13 @@ func threeLimitsRow(id, models string, l load) row {
 	}
 }
 
-func clusterRow() row {
+func clusterRow(l load) row {
 	return row{
 		id: "cluster-128", models: "128 goroutines, 10,000 keys, a Redis Cluster of three on the same machine",
 		entries: []entry{
-			onServers(oursOverRedis, limiters.Redis(ratelimit.TokenBucket), manyKeys(128), cluster),
-			onServers(redisRate, limiters.RedisRate, manyKeys(128), cluster),
-			onServers(rueidis, limiters.Rueidis, manyKeys(128), cluster),
+			onServers(oursOverRedis, limiters.Redis(ratelimit.TokenBucket), l, cluster),
+			onServers(redisRate, limiters.RedisRate, l, cluster),
+			onServers(rueidis, limiters.Rueidis, l, cluster),
 		},
 		goals: []goal{faster(2, redisRate)},
 	}

@@ -94,8 +94,10 @@ func thousands(digits string) string {
 
 func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// tables returns the tables, that of the goals first.
-func (r *report) tables() string { return r.goalTable() + "\n" + strings.Join(r.sections, "\n") }
+// text returns the tables, that of the goals first, and where they come from.
+func (r *report) text() string {
+	return fmt.Sprintf("%s\n%s\nOn %v.\n", r.goalTable(), strings.Join(r.sections, "\n"), r.machine)
+}
 
 func (r *report) goalTable() string {
 	return "| row | measured | ours | beside | floor | figure | goal | |\n|---|---|--:|--:|--:|--:|--:|---|\n" + strings.Join(r.goals, "")

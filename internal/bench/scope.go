@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -13,14 +12,13 @@ import (
 // failures.
 type scope struct {
 	testing.TB // nil: what is not here is not for them
-	ctx        context.Context
 	err        error
 	cleanups   []func()
 }
 
 // within runs do in a scope, ends what it has started, and returns its failure.
-func within(ctx context.Context, do func(t testing.TB)) error {
-	s := &scope{ctx: ctx}
+func within(do func(t testing.TB)) error {
+	s := &scope{}
 	done := make(chan struct{})
 	go func() { // which Fatal ends
 		defer close(done)
@@ -40,9 +38,8 @@ func (s *scope) end() {
 	}
 }
 
-func (s *scope) Context() context.Context { return s.ctx }
-func (s *scope) Cleanup(do func())        { s.cleanups = append(s.cleanups, do) }
-func (s *scope) Helper()                  {}
+func (s *scope) Cleanup(do func()) { s.cleanups = append(s.cleanups, do) }
+func (s *scope) Helper()           {}
 
 func (s *scope) Fatal(args ...any) {
 	s.err = errors.Join(s.err, errors.New(fmt.Sprint(args...)))

@@ -14,9 +14,8 @@ import (
 
 func sizeRows(most int) []row {
 	million := min(1_000_000, most)
-	const redisRateBucket = "redis_rate"
 	return []row{{
-		id: "memory-bytes", models: "a million keys, one call each; then all expire, while calls of one caller go on", rounds: 1,
+		id: "memory-bytes", models: "a million keys of 20 bytes, one call each; then all expire, while calls of one caller go on", rounds: 1,
 		entries: []entry{
 			inHeap(oursInMemory, limiters.Memory(ratelimit.TokenBucket), million, true),
 			inHeap("memlimit, leaky-bucket", limiters.Memory(ratelimit.LeakyBucket), million, true),
@@ -43,12 +42,12 @@ func sizeRows(most int) []row {
 			inRedis("redislimit, fixed-window", limiters.Redis(ratelimit.FixedWindow), 10),
 			inRedis("redislimit, sliding-window", limiters.Redis(ratelimit.SlidingWindow), 10),
 			inRedis("redislimit, sliding-log", limiters.Redis(ratelimit.SlidingLog), 1000),
-			inRedis(redisRateBucket, limiters.RedisRate, 10),
+			inRedis(redisRate, limiters.RedisRate, 10),
 			inRedis("ulule", limiters.UluleRedis, 10),
 			inRedis("throttled", limiters.ThrottledRedis, 10),
 		},
 		goals: []goal{
-			atMost(1, bytesPerKey, redisRateBucket),
+			atMost(1, bytesPerKey, redisRate),
 			atMost(104, bytesPerKey, "").of("redislimit, token-bucket"),
 			atMost(12, bytesEach, "").of("redislimit, sliding-log"),
 		},
