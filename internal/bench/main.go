@@ -29,8 +29,8 @@ import (
 func main() {
 	o := options{}
 	rows := flag.String("rows", "", "the rows to measure, e.g. redis-128,memory for one of this id and all whose ids begin with memory-; empty: all")
-	flag.IntVar(&o.rounds, "rounds", 50, "how often each entry of a row is measured")
-	flag.DurationVar(&o.time, "time", 25*time.Millisecond, "how long each time")
+	flag.IntVar(&o.rounds, "rounds", 120, "how often each entry of a row is measured")
+	flag.DurationVar(&o.time, "time", 10*time.Millisecond, "how long each time in memory; over Redis rounds are longer, and fewer")
 	flag.BoolVar(&o.full, "full", false, "also measure what takes minutes")
 	flag.StringVar(&o.write, "write", "", "the file to write the report to, instead of standard output; only for all rows")
 	flag.Parse()

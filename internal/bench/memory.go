@@ -12,7 +12,7 @@ import (
 
 // inMemory returns an entry of a limiter in memory.
 func inMemory(name string, newLimiter limiters.Maker, l load) entry {
-	return entry{name, func(ctx context.Context, t testing.TB) round {
+	return entry{name, 1, func(ctx context.Context, t testing.TB) round {
 		loaded := l.start(ctx, t, newLimiter, nil)
 		return func(ctx context.Context, d time.Duration) (sample, error) {
 			got, err := loaded.run(ctx, d)

@@ -24,7 +24,7 @@ func overRedis(name string, newLimiter limiters.Maker, l load) entry {
 }
 
 func onServers(name string, newLimiter limiters.Maker, l load, start func(testing.TB) []string) entry {
-	return entry{name, func(ctx context.Context, t testing.TB) round {
+	return entry{name, slowness(l), func(ctx context.Context, t testing.TB) round {
 		addrs := start(t)
 		watched := watch(t, addrs)
 		loaded := l.start(ctx, t, newLimiter, addrs)
@@ -63,6 +63,14 @@ func onServers(name string, newLimiter limiters.Maker, l load, start func(testin
 	}}
 }
 
+// slowness returns how much longer than in memory a round is, in which each caller is to have several answers.
+func slowness(l load) int {
+	if l.callers > 1000 {
+		return 12
+	}
+	return 3
+}
+
 func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
 
 const (
@@ -87,8 +95,7 @@ func redisRow(id, models string, l load, goals ...goal) row {
 			overRedis(empty, limiters.EmptyScript, l),
 			overRedis("floor: PING", limiters.Ping, l),
 		},
-		goals:  goals,
-		coarse: l.callers > 1000,
+		goals: goals,
 	}.fit(l)
 }
 

@@ -15,7 +15,6 @@ type row struct {
 	why    string // where a goal is missed, the reason
 	floor  string // the name of the entry that does the least that is needed, if there is one
 	rounds int    // how often at most; 0: as often as the flag says
-	coarse bool   // whether calls take so long that rounds are five times as long, and fewer
 	long   bool   // whether it takes minutes, and is left to a full run
 
 	entries []entry // of which the first is ours
@@ -25,6 +24,7 @@ type row struct {
 // entry is one of those that are compared.
 type entry struct {
 	name string
+	slow int // how many times as long a round is, since calls take long; there are as many fewer
 	// start sets up what is measured, which ends with t. A round measures for about as long as it is told.
 	start func(ctx context.Context, t testing.TB) round
 }
@@ -118,12 +118,12 @@ type results map[string][]sample
 func (r *row) measure(ctx context.Context, t testing.TB, rounds int, d time.Duration) results {
 	all := results{}
 	run := make([]round, len(r.entries))
+	slow := 1
 	for i, e := range r.entries {
 		run[i] = e.start(ctx, t)
+		slow = max(slow, e.slow)
 	}
-	if r.coarse {
-		rounds, d = max(1, rounds/5), 5*d
-	}
+	rounds, d = max(1, rounds/slow), d*time.Duration(slow)
 	if r.rounds > 0 {
 		rounds = min(rounds, r.rounds)
 	}

@@ -57,7 +57,7 @@ func sizeRows(most int) []row {
 // inHeap returns an entry of what a limiter holds of the heap. Of those that forget keys when these have expired it also
 // measures what another one holds after that time and further calls.
 func inHeap(name string, newLimiter limiters.Maker, n int, forgets bool) entry {
-	return entry{name, func(_ context.Context, t testing.TB) round {
+	return entry{name, 1, func(_ context.Context, t testing.TB) round {
 		return func(ctx context.Context, _ time.Duration) (sample, error) {
 			keys := limiters.NewKeys(n)
 			setting := limiters.Setting{Keys: keys.Fresh(), Quota: limiters.Lasting}
@@ -127,7 +127,7 @@ func heap() float64 {
 func whileExpiring(name string, newLimiter limiters.Maker, n int) entry {
 	const period, pause = time.Second, 4 * time.Microsecond
 	watched := period + time.Duration(n)*3*time.Microsecond
-	return entry{name, func(_ context.Context, t testing.TB) round {
+	return entry{name, 1, func(_ context.Context, t testing.TB) round {
 		keys := limiters.NewKeys(n)
 		return func(ctx context.Context, _ time.Duration) (sample, error) {
 			limiter := newLimiter(t, limiters.Setting{Keys: keys, Quota: limiters.Fleeting(period)})
@@ -159,7 +159,7 @@ func whileExpiring(name string, newLimiter limiters.Maker, n int) entry {
 
 // inRedis returns an entry of what one bucket takes up after some calls. The identity is an IPv4 address.
 func inRedis(name string, newLimiter limiters.Maker, calls int) entry {
-	return entry{name, func(_ context.Context, t testing.TB) round {
+	return entry{name, 1, func(_ context.Context, t testing.TB) round {
 		return func(ctx context.Context, _ time.Duration) (sample, error) {
 			addrs := oneServer(t)
 			limiter := newLimiter(t, limiters.Setting{Keys: limiters.Key("198.51.100.7"), Quota: limiters.Lasting, Redis: addrs})

@@ -10,12 +10,11 @@ import (
 
 // A Limiter decides calls.
 type Limiter interface {
-	// Worker returns what one goroutine asks. Of it are the variables that a caller keeps from one call to the next.
+	// Worker returns what one goroutine asks. It may keep what a caller would keep from one call to the next.
 	Worker() Ask
 }
 
-// Ask decides one call for the key with a number, in less than the nanoseconds that a decision takes. An Ask that keeps
-// nothing from one call to the next is a Limiter by itself.
+// Ask decides a call for the key of that number. An Ask that keeps nothing from one call to the next is a [Limiter] itself.
 type Ask func(ctx context.Context, key int) (allowed bool, err error)
 
 // Worker implements [Limiter].
@@ -37,7 +36,7 @@ type Holder interface {
 // Maker makes a limiter, which ends with t.
 type Maker func(t testing.TB, s Setting) Limiter
 
-// Setting is what a limiter is made for.
+// Setting is what a limiter is made for: calls for the Keys, each of which has the Quota.
 type Setting struct {
 	Keys  *Keys
 	Quota Quota

@@ -2,6 +2,7 @@ package limiters
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -49,37 +50,33 @@ func newClient(t testing.TB, s Setting) redis.UniversalClient {
 type store struct {
 	buckets ratelimit.Store
 	keys    *Keys
-	limits  []limit
+	limits  []ratelimit.Charge // without a key
 	perCall int
 }
 
-type limit struct {
-	name string
-	ratelimit.Limit
-}
-
-// limitsOf returns n limits of different names that admit what q does.
-func limitsOf(algorithm ratelimit.Algorithm, q Quota, n int) []limit {
-	limits := make([]limit, n)
+// limitsOf returns charges by n limits that admit what q does.
+func limitsOf(algorithm ratelimit.Algorithm, q Quota, n int) []ratelimit.Charge {
+	limit := ratelimit.Limit{Algorithm: algorithm, Count: q.Count, Period: q.Period, Burst: q.Burst}
+	if algorithm != ratelimit.TokenBucket && algorithm != ratelimit.LeakyBucket {
+		limit.Count, limit.Burst = q.Burst, 0
+	}
+	limits := make([]ratelimit.Charge, n)
 	for i := range limits {
-		limits[i] = limit{"1h", ratelimit.Limit{Algorithm: algorithm, Count: q.Count, Period: q.Period, Burst: q.Burst}}
-		if i > 0 {
-			limits[i].name += "-" + strconv.Itoa(i)
-		}
-		if algorithm != ratelimit.TokenBucket && algorithm != ratelimit.LeakyBucket {
-			limits[i].Count, limits[i].Burst = q.Burst, 0
-		}
+		limits[i] = ratelimit.Charge{Name: "l" + strconv.Itoa(i), Limit: limit, Cost: 1}
 	}
 	return limits
 }
 
 // Worker implements [Limiter].
 func (s *store) Worker() Ask {
-	charges, results := make([]ratelimit.Charge, s.perCall), make([]ratelimit.Result, s.perCall)
+	charges, results := slices.Clone(s.limits[:s.perCall]), make([]ratelimit.Result, s.perCall)
+	varies := len(s.limits) > s.perCall
 	return func(ctx context.Context, key int) (bool, error) {
 		for i := range charges {
-			l := &s.limits[(key+i)%len(s.limits)]
-			charges[i] = ratelimit.Charge{Key: s.keys.Bytes(key), Name: l.name, Limit: l.Limit, Cost: 1}
+			if varies {
+				charges[i] = s.limits[(key+i)%len(s.limits)]
+			}
+			charges[i].Key = s.keys.Bytes(key)
 		}
 		if err := s.buckets.Take(ctx, charges, results); err != nil {
 			return false, err
@@ -95,9 +92,8 @@ func (s *store) Worker() Ask {
 
 // Used implements [Counter].
 func (s *store) Used(ctx context.Context) (int64, error) {
-	l := &s.limits[0]
-	charges := []ratelimit.Charge{{Key: s.keys.Bytes(0), Name: l.name, Limit: l.Limit}}
-	results := make([]ratelimit.Result, 1)
+	charges, results := slices.Clone(s.limits[:1]), make([]ratelimit.Result, 1)
+	charges[0].Key, charges[0].Cost = s.keys.Bytes(0), 0
 	err := s.buckets.Peek(ctx, charges, results)
 	return results[0].Limit - results[0].Remaining, err
 }
