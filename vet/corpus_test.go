@@ -22,37 +22,50 @@ import (
 var wider = map[string]string{
 	"one_default_key_for_two_packages": "",
 	"one_key_for_different_limits": `
-a/a.go:4:14: key "io" is for 5 per 1s (token bucket) here, for 9 per 1s (token bucket) at a.go:9:14: want equal limits, or another key
-a/a.go:9:14: key "io" is for 9 per 1s (token bucket) here, for 5 per 1s (token bucket) at a.go:4:14: want equal limits, or another key`,
+a/a.go:4:14: key "io" is for 5 per 1s (token bucket) here, for 9 per 1s (token bucket) at a/a.go:9:14: want equal limits, or another key
+a/a.go:9:14: key "io" is for 9 per 1s (token bucket) here, for 5 per 1s (token bucket) at a/a.go:4:14: want equal limits, or another key`,
 	"conflict_beside_other_mistakes": `
 a/a.go:10:30: count=0: want 1 to 1000000000
 a/a.go:13:38: time=1minute: want seconds, or a duration such as 500ms, 10s, 1m30s, 24h, 7d
 a/a.go:16:38: time=1minute: want seconds, or a duration such as 500ms, 10s, 1m30s, 24h, 7d
-a/a.go:6:14: key "users" is for 5 per 1s (token bucket) here, for 6 per 1s (token bucket) at a.go:8:14: want equal limits, or another key
-a/a.go:8:14: key "users" is for 6 per 1s (token bucket) here, for 5 per 1s (token bucket) at a.go:6:14: want equal limits, or another key
+a/a.go:6:14: key "users" is for 5 per 1s (token bucket) here, for 6 per 1s (token bucket) at a/a.go:8:14: want equal limits, or another key
+a/a.go:8:14: key "users" is for 6 per 1s (token bucket) here, for 5 per 1s (token bucket) at a/a.go:6:14: want equal limits, or another key
 b/b.go:13:2: detached directive: it belongs in the doc comment of an interface or of its method, without a blank line between
 b/b.go:20:48: methods=Gte: no such method: want one of Get
-c/c.go:7:2: Get: other limits than at ../b/b.go:6:2: want the same ones, or a line on Get in Twice itself`,
+c/c.go:7:2: Get: other limits than at b/b.go:6:2: want the same ones, or a line on Get in Twice itself`,
 	"expression_of_other_package": `
 base/base.go:18:20: count=0: want 1 to 1000000000
-users.go:5:6: key: {req.ID}: base.meta may be nil and is not exported, but the decorator of app.Users needs it: want what can be written there, or Put with a line of its own there (base/base.go:6:23)
-users.go:5:6: key: {req.id}: base.id is not exported, but the decorator of app.Users needs it: want what can be written there, or Get with a line of its own there (base/base.go:4:30)
-users.go:5:6: key: {string(K("x"))}: K is a type parameter of another interface, but the decorator of app.Users needs it: want what can be written there, or Get with a line of its own there (base/base.go:4:39)
-users.go:5:6: key: {tenant()}: base.tenant is not exported, but the decorator of app.Users needs it: want what can be written there, or Get with a line of its own there (base/base.go:4:19)`,
+users.go:5:6: key: {req.ID}: base.meta may be nil and is not exported, but the decorator of app.Users needs it: want what can be written there, or Put with a line of its own there (at base/base.go:6:23)
+users.go:5:6: key: {req.id}: base.id is not exported, but the decorator of app.Users needs it: want what can be written there, or Get with a line of its own there (at base/base.go:4:30)
+users.go:5:6: key: {string(K("x"))}: K is a type parameter of another interface, but the decorator of app.Users needs it: want what can be written there, or Get with a line of its own there (at base/base.go:4:39)
+users.go:5:6: key: {tenant()}: base.tenant is not exported, but the decorator of app.Users needs it: want what can be written there, or Get with a line of its own there (at base/base.go:4:19)`,
 	"expression_of_several_packages": `
 base/base.go:13:20: count=0: want 1 to 1000000000
-a/a.go:5:6: fallback=cached: base.cached is not exported, but the decorator of a.Users needs it: want what can be written there, or Put with a line of its own there (../base/base.go:8:31)
-a/a.go:5:6: key: {tenant(ctx)}: base.tenant is not exported, but the decorator of a.Users needs it: want what can be written there, or Get with a line of its own there (../base/base.go:6:19)
-a/a.go:7:6: fallback=cached: base.cached is not exported, but the decorator of a.Orders needs it: want what can be written there, or Put with a line of its own there (../base/base.go:8:31)
-a/a.go:7:6: key: {tenant(ctx)}: base.tenant is not exported, but the decorator of a.Orders needs it: want what can be written there, or Get with a line of its own there (../base/base.go:6:19)
-b/b.go:6:6: fallback=cached: base.cached is not exported, but the decorator of b.Users needs it: want what can be written there, or Put with a line of its own there (../base/base.go:8:31)
-b/b.go:6:6: key: {tenant(ctx)}: base.tenant is not exported, but the decorator of b.Users needs it: want what can be written there, or Get with a line of its own there (../base/base.go:6:19)
-b/b.go:8:6: fallback=cached: base.cached is not exported, but the decorator of b.Pages needs it: want what can be written there, or Put with a line of its own there (../base/base.go:8:31)
-b/b.go:8:6: key: {tenant(ctx)}: base.tenant is not exported, but the decorator of b.Pages needs it: want what can be written there, or Get with a line of its own there (../base/base.go:6:19)`,
+a/a.go:5:6: fallback=cached: base.cached is not exported, but the decorator of a.Users needs it: want what can be written there, or Put with a line of its own there (at base/base.go:8:31)
+a/a.go:5:6: key: {tenant(ctx)}: base.tenant is not exported, but the decorator of a.Users needs it: want what can be written there, or Get with a line of its own there (at base/base.go:6:19)
+a/a.go:7:6: fallback=cached: base.cached is not exported, but the decorator of a.Orders needs it: want what can be written there, or Put with a line of its own there (at base/base.go:8:31)
+a/a.go:7:6: key: {tenant(ctx)}: base.tenant is not exported, but the decorator of a.Orders needs it: want what can be written there, or Get with a line of its own there (at base/base.go:6:19)
+b/b.go:6:6: fallback=cached: base.cached is not exported, but the decorator of b.Users needs it: want what can be written there, or Put with a line of its own there (at base/base.go:8:31)
+b/b.go:6:6: key: {tenant(ctx)}: base.tenant is not exported, but the decorator of b.Users needs it: want what can be written there, or Get with a line of its own there (at base/base.go:6:19)
+b/b.go:8:6: fallback=cached: base.cached is not exported, but the decorator of b.Pages needs it: want what can be written there, or Put with a line of its own there (at base/base.go:8:31)
+b/b.go:8:6: key: {tenant(ctx)}: base.tenant is not exported, but the decorator of b.Pages needs it: want what can be written there, or Get with a line of its own there (at base/base.go:6:19)`,
 	"fallback_of_other_package": `
 app.go:11:31: fallback=private: is private to example.com/app/base: want a function or another method
-app.go:9:6: fallback=cached: base.cached is not exported, but the decorator of app.App needs it: want what can be written there, or Get with a line of its own there (base/base.go:6:31)
+app.go:9:6: fallback=cached: base.cached is not exported, but the decorator of app.App needs it: want what can be written there, or Get with a line of its own there (at base/base.go:6:31)
 base/base.go:10:31: fallback=local: no function of base and no method of Base: want the name of one`,
+	"unknown_types": `
+users.go:10:27: key: {tenant(ctx)}: unknown type: want one that compiles
+users.go:12:27: key: {conf.Name}: unknown type: want one that compiles
+users.go:12:39: key: {numbers[0]}: unknown type: want one that compiles
+users.go:14:27: key: {made.Name}: unknown type: want one that compiles
+users.go:16:28: cost: {request.Size}: unknown type: want one that compiles
+users.go:16:48: skip: {request.Size > 3}: unknown type: want one that compiles
+users.go:18:28: skip: {request.Is()}: unknown type: want request.go:9:24 to compile: undefined: Missing
+users.go:20:27: key: {sdk.Name}: undefined: sdk: want a parameter, or a name of the file or the package
+users.go:22:34: key: {string(tenant(ctx))}: unknown type: want one that compiles
+users.go:22:49: key: {number(tenant(ctx)) + "x"}: unknown type: want one that compiles
+users.go:6:31: fallback=cached: unknown type: want one that compiles
+users.go:8:31: fallback=gone: unknown type: want one that compiles`,
 	"fallback_of_the_tests": `
 users.go:6:31: fallback=fake: is a function of the tests: want it in a file that is no test
 users.go:6:31: fallback=fake: no function of app and no method of Users: want the name of one`,
@@ -120,11 +133,8 @@ func analyze(t *testing.T, dir string) (said, compiler map[string]bool) {
 		}
 		pass := newPass(p, facts)
 		pass.Report = func(d analysis.Diagnostic) {
-			pos := p.Fset.PositionFor(d.Pos, false)
-			if name, err := filepath.Rel(dir, pos.Filename); err == nil {
-				pos.Filename = name
-			}
-			said[fmt.Sprintf("%v: %s", pos, d.Message)] = true
+			line := fmt.Sprintf("%v: %s", p.Fset.PositionFor(d.Pos, false), d.Message)
+			said[strings.ReplaceAll(line, dir+string(filepath.Separator), "")] = true // as go vet prints it
 		}
 		if _, err := vet.Analyzer.Run(pass); err != nil {
 			t.Errorf("%s: %v", p.ID, err)

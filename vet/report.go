@@ -86,8 +86,7 @@ func (r *reporter) add(err error, pkg *parse.Package) {
 // addElsewhere collects mistakes that are elsewhere at a place in the package, since drivers know no other.
 func (r *reporter) addElsewhere(mistakes parse.Diagnostics, at token.Pos) {
 	for _, mistake := range mistakes {
-		place := parse.Where(mistake.Pos, r.pass.Fset.PositionFor(at, false))
-		r.elsewhere = append(r.elsewhere, analysis.Diagnostic{Pos: at, Message: fmt.Sprintf("%s (%s)", mistake.Message, place)})
+		r.elsewhere = append(r.elsewhere, analysis.Diagnostic{Pos: at, Message: fmt.Sprintf("%s (at %v)", mistake.Message, mistake.Pos)})
 	}
 }
 

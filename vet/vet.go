@@ -11,10 +11,9 @@
 // fix, which editors offer and which go vet -fix applies.
 //
 // An analyzer sees one package, and of those that it imports the lines on the methods of their interfaces. So it does not
-// find keys that packages share without being equal, and takes decorators to be in another package only if a line for go
-// generate says so, by -into: run ratelimitgen vet, check or generate for all packages at once. What
-// is wrong with a line only where another package embeds its interface is told at the interface there. What the compiler
-// says is left to the compiler.
+// find keys that packages share without being equal, nor what keeps decorators from being in another package, where -into puts
+// them: run ratelimitgen vet, check or generate for all packages at once. What is wrong with a line only where another package
+// embeds its interface is told at the interface there. What the compiler says is left to the compiler.
 package vet
 
 import (
@@ -22,6 +21,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 
 	"golang.org/x/tools/go/analysis"
 
@@ -61,27 +61,34 @@ func (r *reporter) check() {
 	r.lines = lines
 	r.add(err, pkg)
 	r.add(generate.CheckKeys([]*parse.Package{pkg}), pkg)
+	isElsewhere := sync.OnceValue(func() bool { return r.isElsewhere(pkg) })
 	for _, f := range pkg.Files {
+		if generate.Check(f) != nil && isElsewhere() { // a name that is taken here is not so there, as far as an analyzer sees
+			clear(pkg.Names)
+			clear(pkg.FileNames)
+		}
 		r.checkFile(f)
 		r.note(generate.Abroad(f))
-		r.checkOutput(f, pkg)
+		if r.isInTheWay(parse.OutputPath(f.Path)) && !isElsewhere() {
+			r.add(parse.Diagnostics{generate.InTheWay(parse.OutputPath(f.Path))}, pkg)
+		}
 	}
 	r.report()
 }
 
-// checkOutput reports a file that is in the way of the one that is to be generated, unless that goes into another package.
-func (r *reporter) checkOutput(f *parse.File, pkg *parse.Package) {
-	path := parse.OutputPath(f.Path)
-	if content, err := r.readFile(path); err != nil || parse.IsOutput(path, content) {
-		return
-	}
-	if pkg.HasOwnDecorators() || !r.generatesElsewhere() {
-		r.add(parse.Diagnostics{generate.InTheWay(path)}, pkg)
-	}
+// isInTheWay reports whether there is a file of the name of one that is to be generated, and none that was.
+func (r *reporter) isInTheWay(path string) bool {
+	content, err := r.readFile(path)
+	return err == nil && !parse.IsOutput(path, content)
 }
 
-// generatesElsewhere reports whether go generate is to put decorators into another package: an analyzer does not see those
-// that are there.
+// isElsewhere reports whether the decorators of the package go into another one: none is in the package itself, and there is
+// one that has them, or a line for go generate that is to put them there.
+func (r *reporter) isElsewhere(pkg *parse.Package) bool {
+	return !pkg.HasOwnDecorators() && (r.generatesElsewhere() || pkg.HasDecoratorsElsewhere())
+}
+
+// generatesElsewhere reports whether go generate is to put decorators into another package.
 func (r *reporter) generatesElsewhere() bool {
 	for _, file := range r.pass.Files {
 		for _, group := range file.Comments {

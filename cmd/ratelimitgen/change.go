@@ -7,8 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/ratelimitgen/ratelimitgen/internal/parse"
 )
 
 // change is what is to become of a generated file.
@@ -20,11 +23,14 @@ type change struct {
 	isOrphan bool // its source is gone, with the go:generate line that may have been there
 }
 
-// newChange compares the file at path with what it should hold.
+// newChange compares the file at path with what it should hold: below what others have put above it, which stays.
 func newChange(path string, source []byte) (change, error) {
 	old, err := os.ReadFile(path) // not nil if there is a file
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return change{}, err
+	}
+	if source != nil {
+		source = slices.Concat(parse.Above(old), source)
 	}
 	return change{path: path, old: old, new: source}, nil
 }

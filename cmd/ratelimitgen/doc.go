@@ -36,8 +36,9 @@
 //
 // It writes a file only if its bytes change, and removes one whose source is gone or has lost its directives. It never
 // touches a file that it did not generate, nor any file of a package with a mistake, nor one of another module. A symbolic
-// link stays one: the file that it points to is written. What is written is type-checked before, as far as the package
-// allows; a decorator that would not compile is reported and not written.
+// link stays one: the file that it points to is written. Comments that others have put above the header of a generated file,
+// such as a license, stay. What is written is type-checked before, as far as the package allows; a decorator that would not
+// compile is reported and not written.
 //
 // With -into, the decorators go into another package, which need not be there yet:
 //
@@ -116,6 +117,7 @@
 //
 // # Mistakes and exit status
 //
-// Mistakes are printed to standard error as file:line:col: message, all of them in one run, sorted. The exit status is 0
-// if all is well, 1 if there are mistakes or check has found a difference, and 2 if the command line is wrong.
+// Mistakes are printed to standard error as file:line:col: message, all of them in one run, sorted. Paths are relative to the
+// current directory if they are below it, and absolute otherwise. The exit status is 0 if all is well, 1 if there are mistakes
+// or check has found a difference, and 2 if the command line is wrong.
 package main

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/ratelimitgen/ratelimitgen/internal/list"
 	"github.com/ratelimitgen/ratelimitgen/internal/parse"
@@ -80,13 +81,22 @@ func (o *output) report(err error) int {
 		return exitOK
 	case errors.As(err, &mistakes):
 		for _, d := range mistakes {
-			d.Pos.Filename = o.relative(d.Pos.Filename)
-			o.errorf("%v\n", d)
+			o.errorf("%s\n", o.shorten(d.String()))
 		}
 	default:
 		o.errorf("ratelimitgen: %v\n", err)
 	}
 	return exitFindings
+}
+
+// shorten makes the paths in a line relative ones, as the go command does with those in the output of its tools: where there is
+// a space before them, or nothing.
+func (o *output) shorten(line string) string {
+	if filepath.Dir(o.dir) == o.dir { // with the root, all that begins with a slash would look like a path, directives too
+		return line
+	}
+	below := o.dir + string(filepath.Separator)
+	return strings.ReplaceAll(" "+line, " "+below, " ")[1:]
 }
 
 // relative returns path as it is seen from the working directory if it is below that.

@@ -47,19 +47,19 @@ func loadListed(listed *parse.Listing, elsewhere map[string]bool) (*plan, error)
 	pkgs, err := listed.LoadSparse(generate.Stubs)
 	p, err := newPlan(listed, elsewhere, pkgs, err)
 	for err == nil && p.isDoubtful() {
-		p, err = p.whole()
+		p, err = p.better()
 	}
 	return p, err
 }
 
-// isDoubtful reports whether mistakes may be none, or want other words, once their packages are loaded as a whole.
+// isDoubtful reports whether mistakes may be none, or want other words, once more is known of their packages.
 func (p *plan) isDoubtful() bool {
-	return slices.ContainsFunc(p.pkgs, func(pkg *parse.Package) bool { return pkg.Sparse && p.broken[pkg] })
+	return slices.ContainsFunc(p.pkgs, func(pkg *parse.Package) bool { return p.broken[pkg] && pkg.IsDoubtful() })
 }
 
-// whole returns the plan anew, for packages of which those with mistakes are loaded as a whole.
-func (p *plan) whole() (*plan, error) {
-	pkgs, err := p.listed.LoadWhole(p.pkgs, func(pkg *parse.Package) bool { return p.broken[pkg] })
+// better returns the plan anew, for packages of which more is known where there are mistakes.
+func (p *plan) better() (*plan, error) {
+	pkgs, err := p.listed.LoadBetter(p.pkgs, func(pkg *parse.Package) bool { return p.broken[pkg] })
 	return newPlan(p.listed, p.elsewhere, pkgs, err)
 }
 
@@ -99,14 +99,14 @@ func (p *plan) isElsewhere(pkg *parse.Package) bool {
 	return pkg.Types != nil && p.elsewhere[pkg.Types.Path()] && !pkg.HasOwnDecorators()
 }
 
-// settle returns what complete does, for packages that are loaded as a whole if they have mistakes.
+// settle returns what complete does, for packages of which all is known if they have mistakes.
 func (p *plan) settle() ([]change, error) {
 	for {
 		changes, err := p.complete()
 		if err == nil || !p.isDoubtful() {
 			return changes, err
 		}
-		if p, err = p.whole(); err != nil {
+		if p, err = p.better(); err != nil {
 			return nil, err
 		}
 	}
@@ -202,7 +202,7 @@ func (p *plan) reportShared(f *parse.File, path, other string) {
 	p.report(f.Package, parse.Diagnostic{
 		Pos: f.Package.Fset.PositionFor(f.Syntax.Name.Pos(), false),
 		Message: fmt.Sprintf("%s is to hold the decorators of this file and those of %s: want another name for one of the two, or another -into",
-			parse.PathFrom(f.Path, path), parse.PathFrom(f.Path, other)),
+			path, other),
 	})
 }
 
@@ -234,7 +234,7 @@ func (p *plan) add(path string, f *parse.File) error {
 	if isDir(path) {
 		p.report(f.Package, parse.Diagnostic{
 			Pos:     f.Package.Fset.PositionFor(f.Syntax.Name.Pos(), false),
-			Message: parse.PathFrom(f.Path, path) + " is a directory, and is to hold the decorators of this file: want another name for one of the two",
+			Message: path + " is a directory, and is to hold the decorators of this file: want another name for one of the two",
 		})
 		return nil
 	}

@@ -47,14 +47,14 @@ func (b *builder) checkNames(iface *parse.Interface, decorator, constructor stri
 	for _, name := range []string{decorator, constructor} {
 		if pos, taken := b.source.Taken(name); taken {
 			b.mistakes.add(here, fmt.Sprintf("%s: declared in %s: want another name there, this is the decorator's",
-				name, parse.Where(position(pos), position(here))))
+				name, position(pos)))
 		}
 	}
 	for _, file := range b.target.Sources() {
 		for _, other := range file.Interfaces {
 			if name, _ := decoratorNames(other.Name); name == decorator && other != iface {
 				b.mistakes.add(here, fmt.Sprintf("%s: also the decorator of %s in %s: want another name for one of the two",
-					name, other.Name, parse.Where(position(other.Object.Pos()), position(here))))
+					name, other.Name, position(other.Object.Pos())))
 			}
 		}
 	}

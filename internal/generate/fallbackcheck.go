@@ -88,9 +88,8 @@ func (b *builder) isCallable(m *parse.Method) bool {
 
 func (b *builder) fallbackNotFound(m *method, l *parse.Limit, pkg *types.Package) string {
 	message := fmt.Sprintf("no function of %s and no method of %s", pkg.Name(), m.decorator.iface.Name)
-	position := func(pos token.Pos) token.Position { return b.source.Package.Fset.PositionFor(pos, false) }
 	if pos, ok := b.source.Package.Names[l.Fallback]; ok && pkg == b.source.Package.Types {
-		return message + " in this build, unlike in that of " + parse.Where(position(pos), position(l.Pos)) + ": want one in both"
+		return fmt.Sprintf("%s in this build, unlike in that of %v: want one in both", message, b.source.Package.Fset.PositionFor(pos, false))
 	}
 	var known []string
 	for _, other := range m.decorator.iface.Methods {
@@ -133,7 +132,7 @@ func (b *builder) checkFallback(m *method, f *fallback) bool {
 	case !f.isMethod && strings.HasSuffix(declared, "_test.go") && !strings.HasSuffix(b.source.Path, "_test.go"):
 		b.refuseFallback(l, "is a function of the tests: want it in a file that is no test")
 	case strings.Contains(sig, "invalid type"):
-		b.refuseFallback(l, "is "+sig+": want types that compile")
+		b.refuseFallback(l, b.whyUnknown(f.target))
 	case m.fit(f):
 		return true
 	case l.Default:

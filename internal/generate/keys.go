@@ -168,8 +168,8 @@ func differ(here, there keyUse) string {
 	if onlyNames {
 		want = "equal names (name=), since buckets are known by them"
 	}
-	return fmt.Sprintf("key %q is for %s here, for %s at %s: want %s, or another key",
-		here.key, here.words(onlyNames), there.words(onlyNames), parse.Where(there.pos, here.pos), want)
+	return fmt.Sprintf("key %q is for %s here, for %s at %v: want %s, or another key",
+		here.key, here.words(onlyNames), there.words(onlyNames), there.pos, want)
 }
 
 // compareBuckets compares the first use of buckets with those that [compareKeys] does not compare it with.
@@ -181,9 +181,9 @@ func compareBuckets(uses []keyUse) parse.Diagnostics {
 		case use.method == first.method, use.agrees(first, true):
 		case use.key != first.key:
 			found = append(found, reportBoth(first, use, func(here, there keyUse) string {
-				return fmt.Sprintf("key %q is for %s here, and %q, which shares its buckets for equal values, for %s at %s: "+
+				return fmt.Sprintf("key %q is for %s here, and %q, which shares its buckets for equal values, for %s at %v: "+
 					"want equal limits, or another literal text in one of them",
-					here.key, here.words(false), there.key, there.words(false), parse.Where(there.pos, here.pos))
+					here.key, here.words(false), there.key, there.words(false), there.pos)
 			})...)
 		case use.method.Unclear || first.method.Unclear:
 			found = append(found, reportBoth(first, use, differ)...)

@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/constant"
@@ -8,6 +9,21 @@ import (
 	"slices"
 	"strings"
 )
+
+// unknownType is what is said of a type if nobody knows why it is unknown.
+const unknownType = "unknown type: want one that compiles"
+
+// whyUnknown says why nobody knows the type of something, or returns "".
+func (b *builder) whyUnknown(obj types.Object) string {
+	switch mistake, isUnknown := b.source.Package.WhyUnknown(obj); {
+	case !isUnknown:
+		return ""
+	case mistake == nil:
+		return unknownType
+	default:
+		return fmt.Sprintf("unknown type: want %v to compile: %s", mistake.Pos, mistake.Message)
+	}
+}
 
 // checkValue returns the expression unless it is no value, or not of a type that the attribute takes.
 func (c *expressionCheck) checkValue(e *expression) *expression {
@@ -21,8 +37,8 @@ func (c *expressionCheck) checkValue(e *expression) *expression {
 		return refuse("is a built-in function: want a value")
 	case tv.IsVoid():
 		return refuse("has no value: want one")
-	case t == nil || t == types.Typ[types.Invalid]:
-		return refuse("unknown type: want one that compiles")
+	case t == nil || t.Underlying() == types.Typ[types.Invalid]:
+		return refuse(cmp.Or(c.unknown(e), unknownType))
 	case tv.IsType():
 		return refuse("is a type: want a value")
 	case !c.checkCalls(e), !c.checkComparisons(e):

@@ -3,7 +3,6 @@ package parse
 import (
 	"cmp"
 	"go/token"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -11,7 +10,7 @@ import (
 // Diagnostic is a mistake in the user's source, at its position.
 type Diagnostic struct {
 	Pos     token.Position
-	Message string
+	Message string // names other files as Pos does, by their absolute paths
 
 	// Decorators are those in other packages that the mistake is about, as [Needed] has them in the message. "" if it is
 	// one whoever needs it.
@@ -97,18 +96,4 @@ func ComparePositions(a, b token.Position) int {
 		cmp.Compare(a.Line, b.Line),
 		cmp.Compare(a.Column, b.Column),
 	)
-}
-
-// Where returns a position in words, its file as seen from the folder of another position's.
-func Where(pos, from token.Position) string {
-	pos.Filename = PathFrom(from.Filename, pos.Filename)
-	return pos.String()
-}
-
-// PathFrom returns the path of a file as seen from the folder of the file at from.
-func PathFrom(from, path string) string {
-	if name, err := filepath.Rel(filepath.Dir(from), path); err == nil {
-		return filepath.ToSlash(name)
-	}
-	return path
 }

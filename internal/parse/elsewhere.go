@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/tools/go/packages"
 )
@@ -87,6 +88,22 @@ func (e Elsewhere) List(cfg Config) (*Listing, error) {
 		listed, err = ask(cfg, []string{e.Dir}, nil, named)
 	}
 	return &Listing{cfg: cfg, listing: listed}, err
+}
+
+// HasDecoratorsElsewhere reports whether another package of the same module has decorators of the package's interfaces.
+func (p *Package) HasDecoratorsElsewhere() bool {
+	root := rootAbove(p.Dir)
+	if root == "" {
+		return false
+	}
+	var found atomic.Bool
+	err := walkTree(root, func(dir string, files []string) {
+		isOf := func(o generatedFile) bool { return o.origin == p.Types.Path() }
+		if dir != p.Dir && slices.ContainsFunc(outputsAmong(dir, files), isOf) {
+			found.Store(true)
+		}
+	})
+	return err == nil && found.Load()
 }
 
 // HasOwnDecorators reports whether decorators of the package's interfaces are in the package itself, those for its tests left

@@ -62,12 +62,14 @@ func Load(cfg Config, patterns ...string) ([]*Package, error) {
 // error means that there was nothing to look at. Packages must parse, but of their types only the signatures of annotated
 // interfaces need be right.
 // The syntax that comes back has no function bodies.
-func (l *Listing) Load() ([]*Package, error) {
-	pkgs, err := l.load(l.newSource())
+func (l *Listing) Load() ([]*Package, error) { return l.loadWhole(false) }
+
+func (l *Listing) loadWhole(withC bool) ([]*Package, error) {
+	pkgs, err := l.load(l.newSource(withC))
 	if extended, err := l.extend(pkgs); err != nil {
 		return nil, err
 	} else if extended {
-		return l.Load()
+		return l.loadWhole(withC)
 	}
 	return pkgs, err
 }
@@ -76,7 +78,7 @@ func (l *Listing) Load() ([]*Package, error) {
 // nor stubs, which are those of [Package.Verify]. What comes of it is the same unless it is a mistake, the words for which
 // may depend on what else there is.
 func (l *Listing) LoadSparse(stubs map[string]string) ([]*Package, error) {
-	src := l.newSource()
+	src := l.newSource(false)
 	src.demand.thin(stubs)
 	pkgs, err := l.load(src)
 	if err != nil || src.isDoubtful() {
@@ -93,11 +95,17 @@ func (l *Listing) LoadSparse(stubs map[string]string) ([]*Package, error) {
 	return pkgs, nil
 }
 
-// LoadWhole returns packages that [Listing.LoadSparse] has returned, those that are doubtful loaded as [Listing.Load] does. It
-// loads all where decorators go into one package, which must know them all.
-func (l *Listing) LoadWhole(pkgs []*Package, isDoubtful func(*Package) bool) ([]*Package, error) {
+// LoadBetter returns packages anew of which some are mistaken and doubtful, see [Package.IsDoubtful]: loaded as [Listing.Load]
+// does, or if they have been that already, with what cgo says of C. It loads all where decorators go into one package,
+// which must know them all.
+func (l *Listing) LoadBetter(pkgs []*Package, isMistaken func(*Package) bool) ([]*Package, error) {
+	isDoubtful := func(pkg *Package) bool { return isMistaken(pkg) && pkg.Sparse }
+	withC := !slices.ContainsFunc(pkgs, isDoubtful)
+	if withC {
+		isDoubtful = func(pkg *Package) bool { return isMistaken(pkg) && pkg.IsDoubtful() }
+	}
 	if l.HasTarget() {
-		return l.Load()
+		return l.loadWhole(withC)
 	}
 	some := *l.listing
 	some.roots = nil
@@ -109,7 +117,7 @@ func (l *Listing) LoadWhole(pkgs []*Package, isDoubtful func(*Package) bool) ([]
 		}
 	}
 	part := &Listing{l.cfg, l.patterns, &some}
-	loaded, err := part.load(part.newSource())
+	loaded, err := part.load(part.newSource(withC))
 	pkgs = slices.Clone(pkgs)
 	for i, pkg := range loaded {
 		pkgs[places[i]] = pkg
@@ -117,9 +125,15 @@ func (l *Listing) LoadWhole(pkgs []*Package, isDoubtful func(*Package) bool) ([]
 	if extended, err := l.extend(pkgs); err != nil {
 		return nil, err
 	} else if extended {
-		return l.Load()
+		return l.loadWhole(withC)
 	}
 	return pkgs, err
+}
+
+// IsDoubtful reports whether mistakes in the package may be none, or want other words, once [Listing.LoadBetter] has loaded it:
+// something is left out of what it depends on, or there are types of C that cgo has not been asked about.
+func (p *Package) IsDoubtful() bool {
+	return p.Sparse || p.checked != nil && p.source.askCgo == nil && p.source.dependsOnC(p.checked, make(map[*checkedPackage]bool))
 }
 
 // extend lists all packages that the patterns match if what is there does not tell whether output is still needed: that may
@@ -136,8 +150,12 @@ func (l *Listing) extend(pkgs []*Package) (bool, error) {
 	return true, nil
 }
 
-func (l *Listing) newSource() *source {
-	return newSource(token.NewFileSet(), types.SizesFor("gc", architecture(l.cfg.Env)), l.listing)
+func (l *Listing) newSource(withC bool) *source {
+	s := newSource(token.NewFileSet(), types.SizesFor("gc", architecture(l.cfg.Env)), l.listing)
+	if withC {
+		s.askCgo = func(p *packages.Package) (*types.Package, error) { return l.runCgo(p, s.sizes) }
+	}
+	return s
 }
 
 func (l *Listing) load(src *source) ([]*Package, error) {

@@ -104,8 +104,7 @@ func dump(dir string, pkgs []*Package, err error) string {
 	switch {
 	case errors.As(err, &diags):
 		for _, d := range diags {
-			d.Pos.Filename = relative(dir, d.Pos.Filename)
-			fmt.Fprintf(&b, "%s\n", d)
+			fmt.Fprintf(&b, "%s\n", strings.ReplaceAll(d.String(), dir+string(filepath.Separator), ""))
 		}
 	case err != nil:
 		fmt.Fprintf(&b, "error: %s\n", strings.ReplaceAll(err.Error(), dir, "$DIR"))

@@ -23,8 +23,8 @@ func HeaderFor(origin string) string {
 
 // originOf returns the path that [HeaderFor] has written.
 func originOf(src []byte) string {
-	rest, _ := behindHeader(src)
-	line, _, _ := bytes.Cut(bytes.TrimLeft(rest, "\r\n"), []byte("\n"))
+	_, behind, _ := cutHeader(src)
+	line, _, _ := bytes.Cut(bytes.TrimLeft(behind, "\r\n"), []byte("\n"))
 	origin, ok := strings.CutPrefix(strings.TrimSpace(string(line)), originPrefix)
 	if !ok {
 		return ""

@@ -2,6 +2,8 @@ package parse
 
 import (
 	"bytes"
+	"fmt"
+	"go/build/constraint"
 	"go/token"
 	"strings"
 	"unicode"
@@ -37,24 +39,39 @@ func IsOutput(path string, content []byte) bool {
 		_, ok := SourcePath(path)
 		return ok
 	}
-	_, ok := behindHeader(content)
+	_, _, ok := cutHeader(content)
 	return ok
 }
 
-// behindHeader returns what follows [Header], and whether that is among the comments that a file begins with. Others may have
-// put theirs above it, as for a license.
-func behindHeader(content []byte) (rest []byte, ok bool) {
-	for rest = bytes.TrimPrefix(content, []byte("\ufeff")); ; {
-		rest = bytes.TrimSpace(rest)
+// cutHeader returns what is above [Header] and what is behind it, and whether it is among the comments that a file begins
+// with. Others may have put theirs above it, as for a license.
+func cutHeader(content []byte) (above, behind []byte, ok bool) {
+	content = bytes.TrimPrefix(content, []byte("\ufeff"))
+	for rest := content; ; {
+		rest = bytes.TrimLeftFunc(rest, unicode.IsSpace)
 		if len(rest) == 0 || !isComment(rest, 0) {
-			return nil, false
+			return nil, nil, false
 		}
 		end := skipToken(rest, 0)
 		if string(bytes.TrimSpace(rest[:end])) == Header {
-			return rest[end:], true
+			return content[:len(content)-len(rest)], rest[end:], true
 		}
 		rest = rest[end:]
 	}
+}
+
+// Above returns the comments that others have put above the header of our own output, line by line. They are theirs, as is a
+// license. Build constraints are not: those of an output are its source's.
+func Above(content []byte) []byte {
+	above, _, _ := cutHeader(content)
+	var kept []byte
+	for line := range bytes.Lines(above) {
+		line = bytes.TrimRight(line, "\r\n")
+		if !constraint.IsGoBuild(string(line)) {
+			kept = fmt.Appendf(kept, "%s\n", line)
+		}
+	}
+	return kept
 }
 
 // DecoratorName returns the name of an interface's decorator, exported as the interface is.

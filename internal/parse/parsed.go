@@ -37,6 +37,7 @@ func LoadParsed(p Parsed) (*Package, []MethodLines, error) {
 	if p.ReadFile != nil {
 		s.readFile = p.ReadFile
 	}
+	s.askCgo = func(*packages.Package) (*types.Package, error) { return p.Types, nil }
 	s.inherit(p.Inherited)
 	root := p.root(s)
 	pkg := &Package{Fset: s.fset, Dir: root.Dir, Module: p.Module}

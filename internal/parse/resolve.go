@@ -186,16 +186,15 @@ func (d *declaration) agree(m *method, claims []claim) bool {
 		}
 		agreed = false
 		pos, there := other.pos, ""
-		where := func(p token.Pos) string { return Where(d.fset.PositionFor(p, false), d.fset.PositionFor(pos, false)) }
 		if file := d.fileAt(pos); !slices.Contains(d.checked.files, file) {
 			pos = d.spec.Type.Pos()
 			if other.via != nil {
 				pos = other.via.field.Type.Pos()
 			}
-			there = " at " + where(other.pos)
+			there = " at " + d.fset.PositionFor(other.pos, false).String()
 		}
-		d.errorf(pos, "%s: other limits%s than at %s: want the same ones, or a line on %[1]s in %[4]s itself",
-			m.Name(), there, where(claims[0].pos), d.spec.Name.Name)
+		d.errorf(pos, "%s: other limits%s than at %v: want the same ones, or a line on %[1]s in %[4]s itself",
+			m.Name(), there, d.fset.PositionFor(claims[0].pos, false), d.spec.Name.Name)
 	}
 	return agreed
 }

@@ -6,7 +6,6 @@ import (
 	"go/scanner"
 	"go/token"
 	"go/types"
-	"iter"
 	"slices"
 	"strings"
 )
@@ -32,7 +31,7 @@ func (r *resolver) syntax(file *sourceFile) {
 func (d *declaration) reportTypeErrors(obj *types.TypeName) bool {
 	before := len(d.diags)
 	d.errorsIn(d.spec)
-	if t := obj.Type(); len(d.diags) == before && (isInvalid(t) || t.Underlying() == types.Typ[types.Invalid] || hasInvalidConstraint(t)) {
+	if t := obj.Type(); len(d.diags) == before && (unwritable.in(t) || t.Underlying() == types.Typ[types.Invalid] || unwritable.inConstraints(t)) {
 		d.explain(d.file, d.spec)
 	}
 	for _, node := range d.broken {
@@ -41,7 +40,7 @@ func (d *declaration) reportTypeErrors(obj *types.TypeName) bool {
 		}
 	}
 	for _, m := range d.methods {
-		if !isInvalid(m.Signature()) {
+		if !unwritable.in(m.Signature()) {
 			continue
 		}
 		pos := m.sources[0].pos
@@ -83,48 +82,74 @@ func (d *declaration) trace(c *checkedPackage, file *sourceFile, node ast.Node, 
 	if len(d.diags) > before {
 		return
 	}
-	ast.Inspect(node, func(n ast.Node) bool {
+	var visit func(n ast.Node) bool
+	visit = func(n ast.Node) bool {
 		switch n := n.(type) {
+		case *ast.Field: // its names are its own
+			ast.Inspect(n.Type, visit)
+			return false
+		case *ast.FuncDecl: // so is its name if it is a method
+			ast.Inspect(n.Type, visit)
+			return false
 		case *ast.SelectorExpr:
 			if x, ok := n.X.(*ast.Ident); ok {
 				d.traceSelector(c, file, x, n.Sel.Name, seen)
 			}
 			return false
 		case *ast.Ident:
-			d.traceType(c, n.Name, seen)
+			d.traceName(c, n.Name, seen)
 		}
 		return true
-	})
+	}
+	ast.Inspect(node, visit)
 }
-
-const cgo = "%s.%s: a type of cgo in the signature of a limited interface is not supported: want a Go type"
 
 func (d *declaration) traceSelector(c *checkedPackage, file *sourceFile, x *ast.Ident, name string, seen map[ast.Node]bool) {
 	spec := file.imports[x.Name]
 	switch {
 	case x.Name == "C":
-		d.errorf(x.Pos(), cgo, x.Name, name)
+		d.refuseC(c, x, name)
 		return
 	case spec == nil:
 		return
 	}
-	d.errorsIn(spec)
+	for _, other := range c.files { // the type checker complains about one of a path only
+		for _, same := range other.syntax.Imports {
+			if pathOf(same) == pathOf(spec) {
+				d.errorsIn(same)
+			}
+		}
+	}
 	imported := c.pkg.Imports[pathOf(spec)]
 	switch {
 	case imported == nil:
 	case isOurs(imported):
-		d.traceType(d.check(imported), name, seen)
+		d.traceName(d.check(imported), name, seen)
 	default: // where it is unknown, it is so to those who do not ask cgo
 		there := d.check(imported)
-		if obj := there.types.Scope().Lookup(name); obj != nil && isInvalid(obj.Type()) && usesC(there) {
-			d.errorf(x.Pos(), cgo, x.Name, name)
+		if obj := there.types.Scope().Lookup(name); obj != nil && unwritable.in(obj.Type()) && usesC(there) {
+			d.refuseC(there, x, name)
 		}
 	}
 }
 
-func (d *declaration) traceType(c *checkedPackage, name string, seen map[ast.Node]bool) {
-	if declaring, spec := c.typeSpec(name); spec != nil {
-		d.trace(c, declaring, spec, seen)
+// refuseC reports a type that comes from the C of a package: it cannot be in a signature, and elsewhere must be known.
+func (d *declaration) refuseC(c *checkedPackage, x *ast.Ident, name string) {
+	switch {
+	case d.spec != nil:
+		d.errorf(x.Pos(), "%s.%s: a type of cgo in the signature of a limited interface is not supported: want a Go type", x.Name, name)
+	case c.cgoErr != nil:
+		d.errorf(x.Pos(), "could not ask cgo for %s.%s (%v)", x.Name, name, c.cgoErr)
+	}
+}
+
+func (d *declaration) traceName(c *checkedPackage, name string, seen map[ast.Node]bool) {
+	obj := c.types.Scope().Lookup(name)
+	if obj == nil {
+		return
+	}
+	if file := d.fileAt(obj.Pos()); file != nil {
+		d.trace(c, file, file.declarationAt(obj.Pos()), seen)
 	}
 }
 
@@ -138,84 +163,4 @@ func (d *declaration) packageOf(file *sourceFile) *checkedPackage {
 		}
 	}
 	return d.checked
-}
-
-// typeSpec returns the declaration of a type of the package, or nil.
-func (c *checkedPackage) typeSpec(name string) (*sourceFile, *ast.TypeSpec) {
-	for _, file := range c.files {
-		for _, decl := range file.syntax.Decls {
-			if decl, ok := decl.(*ast.GenDecl); ok && decl.Tok == token.TYPE {
-				for _, spec := range decl.Specs {
-					if spec := spec.(*ast.TypeSpec); spec.Name.Name == name {
-						return file, spec
-					}
-				}
-			}
-		}
-	}
-	return nil, nil
-}
-
-func hasInvalidConstraint(t types.Type) bool {
-	for param := range typeParamsOf(t).TypeParams() {
-		if isInvalid(param.Constraint()) {
-			return true
-		}
-	}
-	return false
-}
-
-// isInvalid reports whether the type is spelled with one that the type checker does not know.
-func isInvalid(t types.Type) bool {
-	switch t := t.(type) {
-	case *types.Basic:
-		return t.Kind() == types.Invalid
-	case *types.Alias:
-		return anyInvalid(t.TypeArgs().Types()) || isInvalid(t.Rhs())
-	case *types.Named:
-		return anyInvalid(t.TypeArgs().Types())
-	case *types.Pointer:
-		return isInvalid(t.Elem())
-	case *types.Slice:
-		return isInvalid(t.Elem())
-	case *types.Array:
-		return isInvalid(t.Elem())
-	case *types.Chan:
-		return isInvalid(t.Elem())
-	case *types.Map:
-		return isInvalid(t.Key()) || isInvalid(t.Elem())
-	case *types.Signature:
-		return anyInvalid(typesOf(t.Params().Variables())) || anyInvalid(typesOf(t.Results().Variables()))
-	case *types.Struct:
-		return anyInvalid(typesOf(t.Fields()))
-	case *types.Interface:
-		return anyInvalid(typesOf(t.ExplicitMethods())) || anyInvalid(t.EmbeddedTypes())
-	case *types.Union:
-		for term := range t.Terms() {
-			if isInvalid(term.Type()) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func anyInvalid(seq iter.Seq[types.Type]) bool {
-	for t := range seq {
-		if isInvalid(t) {
-			return true
-		}
-	}
-	return false
-}
-
-// typesOf returns the types of variables or methods.
-func typesOf[O types.Object](objects iter.Seq[O]) iter.Seq[types.Type] {
-	return func(yield func(types.Type) bool) {
-		for object := range objects {
-			if !yield(object.Type()) {
-				return
-			}
-		}
-	}
 }

@@ -33,6 +33,8 @@ type source struct {
 	pkgs  map[*packages.Package]*checkedPackage
 	errs  []types.Error // of all packages
 
+	askCgo func(*packages.Package) (*types.Package, error) // what cgo declares for a package; nil if nobody is to ask
+
 	misread  atomic.Bool // a file that was not parsed as a whole is not what it seems to be
 	settling sync.Mutex
 	demand   *demand
@@ -55,6 +57,7 @@ type checkedPackage struct {
 	syntax []*ast.File         // of files, as far as something needs it
 	needs  []*packages.Package // imports that declarations refer to
 	failed bool                // there are errors
+	cgoErr error               // why cgo could not be asked
 }
 
 func newSource(fset *token.FileSet, sizes types.Sizes, listed *listing) *source {
@@ -148,14 +151,20 @@ func (s *source) unchecked(p *packages.Package) *checkedPackage {
 }
 
 func (s *source) checkFiles(p *packages.Package, c *checkedPackage) {
+	packageC := s.packageC(p, c)
 	conf := types.Config{
 		IgnoreFuncBodies: true,
-		FakeImportC:      true,
+		FakeImportC:      packageC == nil,
 		Sizes:            s.sizes,
-		Importer:         importer(func(path string) (*types.Package, error) { return s.imported(p, c, path) }),
+		Importer: importer(func(path string) (*types.Package, error) {
+			if path == "C" {
+				return packageC, nil
+			}
+			return s.imported(p, c, path)
+		}),
 		Error: func(err error) {
 			var typeErr types.Error
-			if errors.As(err, &typeErr) {
+			if errors.As(err, &typeErr) && !isAboutCgo(typeErr) {
 				c.failed = c.failed || typeErr.Pos.IsValid() && typeErr.Pos != s.nowhere
 				s.mu.Lock()
 				s.errs = append(s.errs, typeErr)

@@ -119,14 +119,6 @@ func (v *verification) dependOn(p *packages.Package) {
 	v.depend(needed)
 }
 
-// usesC reports whether types of the package may come from C, of which the type checker knows nothing. Those of the
-// standard library do not.
-func usesC(c *checkedPackage) bool {
-	return slices.ContainsFunc(c.files, func(f *sourceFile) bool {
-		return slices.ContainsFunc(f.syntax.Imports, func(spec *ast.ImportSpec) bool { return pathOf(spec) == "C" })
-	})
-}
-
 // canImport reports whether the imports of the generated files are known.
 func (v *verification) canImport() bool {
 	for _, f := range v.generated {

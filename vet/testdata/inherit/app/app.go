@@ -26,9 +26,9 @@ type Stopped interface{ base.Mistaken }
 
 type Strings interface{ base.List[string] }
 
-type First interface{ base.Secret } // want `key: {secret\(\)}: base\.secret is not exported, but the decorator of app\.First needs it: .* \(\.\./base/base\.go:20:27\)`
+type First interface{ base.Secret } // want `key: {secret\(\)}: base\.secret is not exported, but the decorator of app\.First needs it: .* \(at \S*/base/base\.go:20:27\)`
 
-type Second interface{ base.Secret } // want `key: {secret\(\)}: base\.secret is not exported, but the decorator of app\.Second needs it: .* \(\.\./base/base\.go:20:27\)`
+type Second interface{ base.Secret } // want `key: {secret\(\)}: base\.secret is not exported, but the decorator of app\.Second needs it: .* \(at \S*/base/base\.go:20:27\)`
 
 // Third has a line of its own.
 type Third interface {
@@ -39,7 +39,7 @@ type Third interface {
 
 type Both interface {
 	base.Store
-	base.Other // want `Get: other limits at \.\./base/base\.go:26:2 than at \.\./base/base\.go:11:2: want the same ones, or a line on Get in Both itself`
+	base.Other // want `Get: other limits at \S*/base/base\.go:26:2 than at \S*/base/base\.go:11:2: want the same ones, or a line on Get in Both itself`
 }
 
 // Refused has a line of its own, so that Close is no longer exempt.
