@@ -35,7 +35,8 @@
 //	fail       local, open or closed: when the store cannot answer
 //	mode       enforce, shadow or off
 //	onempty    deny, share or allow: when a part of the identity is empty
-//	prefetch   2 to count: token-bucket, leaky-bucket and fixed-window
+//	prefetch   2 to count: so many units are taken from the store at once; token-bucket, leaky-bucket and fixed-window,
+//	           without wait
 //	message    text for the refused caller
 //	status     400 to 999
 //	name       an identifier, default the period as written: 1s
@@ -43,8 +44,6 @@
 //
 // count or rate is required. Except for concurrency, a limit passes at most 1000000 calls a second, and an empty bucket
 // is full again within 100 years.
-//
-// The generator does not support yet: prefetch. It says so where that stands.
 //
 // # Key templates
 //

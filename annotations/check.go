@@ -134,8 +134,13 @@ func (d *directive) checkFill() {
 		a.Burst, a.Count, a.PeriodText, most)
 }
 
+// checkPrefetch reports units that cannot be taken in advance, and those that would be given to whoever comes first while others
+// wait for their turn.
 func (d *directive) checkPrefetch() {
 	a := d.annotation
+	if a.Has("prefetch") && a.Has("wait") {
+		d.errs.add(a.Offset("prefetch"), "prefetch with wait: want one of them, units that are taken in advance know of no turns")
+	}
 	switch {
 	case a.Prefetch <= a.Count:
 	case a.Count == 1:
@@ -179,6 +184,9 @@ func (d *directive) checkFree() {
 	}
 	if a.Has("wait") {
 		d.errs.add(a.Offset("wait"), "wait with cost=0: want none, such a call is never refused")
+	}
+	if a.Has("prefetch") {
+		d.errs.add(a.Offset("prefetch"), "prefetch with cost=0: want none, a call takes nothing that could be taken in advance")
 	}
 }
 

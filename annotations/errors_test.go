@@ -232,6 +232,8 @@ var invalid = []struct {
 		`refund with cost=0: want none, a call takes nothing that could come back`,
 		`wait with cost=0: want none, such a call is never refused`,
 	}},
+	{`//ratelimit:count=5 ^prefetch=2 cost=0`, []string{`prefetch with cost=0: want none, a call takes nothing that could be taken in advance`}},
+	{`//ratelimit:count=5 wait=1s ^prefetch=2`, []string{`prefetch with wait: want one of them, units that are taken in advance know of no turns`}},
 	{`//ratelimit:rate=1000000/s wait=^16m41s`, []string{
 		`wait=16m41s: 1000000 per 1s come to more than 1000000000 in that time: want at most 16m40s`,
 	}},

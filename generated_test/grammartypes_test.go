@@ -117,14 +117,14 @@ func (g *grammar) directive(fallback string, params, results []param, isDefault 
 		add("refund", "{"+g.condition(append(append([]param{}, params...), resultNames(results)...), 2)+"}")
 	}
 	for _, attr := range []string{
-		"by=user", "ip", "burst=3", "wait=5s", "fail=open", "mode=shadow", "onempty=share", "status=503",
+		"by=user", "ip", "burst=3", "wait=5s", "fail=open", "mode=shadow", "onempty=share", "prefetch=2", "status=503",
 		`message="a \"b\" {c}"`, "name=own", "refill=interval",
 	} {
 		if g.once(20) {
 			attrs = append(attrs, attr)
 		}
 	}
-	for _, attr := range []string{"prefetch=2", "methods=G*", "fallback=Get", "cuont=5", "\x01\u202e", "{", "count=7", "key="} {
+	for _, attr := range []string{"methods=G*", "fallback=Get", "cuont=5", "\x01\u202e", "{", "count=7", "key="} {
 		if g.once(100) {
 			attrs = append(attrs, attr)
 		}

@@ -55,3 +55,36 @@ func ExampleLimiter_Guard() {
 	// 192.0.2.2 <nil>
 	// 192.0.2.2 true get:192.0.2.2 1h0m0s
 }
+
+// A process that is called often takes units in advance, and gives back what is left at its end.
+func ExampleLimiter_Close() {
+	store := memlimit.New()
+	limiter, err := ratelimit.New(store)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	limit := ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 1000, Period: time.Hour}
+	guard := limiter.Guard("feed.Service.Read", ratelimit.Rule{Key: "read", Name: "hourly", Limit: limit, Prefetch: 100})
+	left := func() int64 {
+		results := make([]ratelimit.Result, 1)
+		charges := []ratelimit.Charge{{Key: []byte("read"), Name: "hourly", Limit: limit}}
+		if err := store.Peek(context.Background(), charges, results); err != nil {
+			fmt.Println(err)
+		}
+		return results[0].Remaining
+	}
+	for range 3 {
+		if err := guard.Allow(context.Background()); err != nil {
+			fmt.Println(err)
+		}
+	}
+	fmt.Println(left(), "are left to other processes")
+	if err := limiter.Close(context.Background()); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(left(), "are left when this one is done")
+	// Output:
+	// 900 are left to other processes
+	// 997 are left when this one is done
+}

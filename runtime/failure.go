@@ -53,7 +53,8 @@ func LocalStore(store Store) Option {
 
 // Instances says how many processes share the store's limits, so that each enforces its share of them under [FailLocal]:
 // Count and Burst divided by n, rounded up, and no less than the cost of the call. The default is 1: each enforces the
-// whole limit.
+// whole limit. Where it is said, units that were taken in advance may lie in a process for longer, see [Rule.Prefetch]:
+// there should not be more processes than that, not even while new ones take over.
 func Instances(n int) Option {
 	return optionFunc(func(l *Limiter) error {
 		if n < 1 {

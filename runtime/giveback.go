@@ -92,7 +92,10 @@ func (l *Limiter) disown(s *scratch, t *troubles) {
 func (l *Limiter) refund(ctx context.Context, local bool, charges []Charge) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()
-	return l.decider(local).Refund(ctx, charges)
+	if local {
+		return l.local.Refund(ctx, charges)
+	}
+	return l.stock.Refund(ctx, charges)
 }
 
 // cloneCharges returns charges whose keys nobody else has: those of a scratch are soon another call's.

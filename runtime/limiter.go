@@ -9,7 +9,8 @@ import (
 )
 
 // Limiter decides calls by asking a [Store]. It is safe for concurrent use, and one serves a whole process. The zero
-// value and nil are not usable, but they let nothing pass: every decision is a [DecisionError].
+// value and nil are not usable, but they let nothing pass: every decision is a [DecisionError]. There is nothing to close but
+// what a rule has taken in advance, see [Limiter.Close].
 type Limiter struct {
 	store      Store
 	local      Store // decides under FailLocal; may be nil
@@ -18,6 +19,7 @@ type Limiter struct {
 	report     func(method string, err error)
 	troubles   troubles // of calls without a method
 	leases     leases
+	stock      *stock
 	lines      lines
 	disowning  crowd
 	givingBack crowd
@@ -70,6 +72,7 @@ func New(store Store, opts ...Option) (*Limiter, error) {
 		l.local = localOf(store)
 	}
 	l.troubles.report = l.report
+	l.stock = newStock(store, l.troubles.tell)
 	return l, nil
 }
 
@@ -132,13 +135,18 @@ func (l *Limiter) take(ctx context.Context, s *scratch, t *troubles) (decided bo
 	if s.timed {
 		s.asked = time.Now()
 	}
-	err = l.store.Take(ctx, s.charges, s.results)
-	if err != nil && s.holder != "" && !isAway(err) {
+	if s.stocked {
+		err = l.stock.Take(ctx, s.charges, s.results)
+	} else {
+		err = l.store.Take(ctx, s.charges, s.results)
+	}
+	if err == nil {
+		return true, nil
+	}
+	if s.holder != "" && !isAway(err) {
 		l.disown(s, t)
 	}
 	switch ended := ctx.Err(); {
-	case err == nil:
-		return true, nil
 	case ended != nil && !errors.Is(err, ended):
 		return false, fmt.Errorf("%w: %w", ended, err)
 	case ended != nil || errors.Is(err, ErrMisconfigured):

@@ -3,6 +3,7 @@ package ratelimit
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -53,16 +54,27 @@ type Rule struct {
 	Mode    Mode          // whether the limit holds
 	Fail    Failure       // what becomes of a call when the store cannot answer; empty: what [OnFailure] says
 	OnEmpty Empty         // what to do when a part of Key is missing or empty
-	Status  int           // HTTP status of a refusal, 400 to 999; 0 means 429
-	Message string        // text for a refused caller
+	// Prefetch has that many units taken from the store at once, which then serve calls in this process without asking it;
+	// 0: each call asks for its own. It is at least 2 and at most Count, for a [TokenBucket], a [LeakyBucket] or a
+	// [FixedWindow], without a Wait. There are never more admitted than the Limit says, but a call may be refused for want of
+	// units that lie unused in other processes, up to Prefetch - 1 in each. What no call goes by for a second is given back,
+	// and the rest by [Limiter.Close]. Units that come back to their bucket one by one do so here, too: those that nobody uses
+	// in time are of no use to anyone. See [Instances], by which they last longer if no call gives units of the bucket back.
+	//
+	// Results tell what the bucket would have if what lies here had not been taken. What others have done since the store was
+	// asked last is not in them.
+	Prefetch int64
+	Status   int    // HTTP status of a refusal, 400 to 999; 0 means 429
+	Message  string // text for a refused caller
 }
 
 // rule is a Rule made ready for calls.
 type rule struct {
 	Rule
-	parts  []part
-	leased bool // whether a call holds slots
-	ahead  bool // whether a call that waits has its bucket charged in advance
+	charge Charge // of a call, but for what varies
+	parts  []part // of the key, none if nothing about it varies: then it is that of charge
+	leased bool   // whether a call holds slots
+	ahead  bool   // whether a call that waits has its bucket charged in advance
 }
 
 // compile makes a rule ready. It appends the texts of the parts that its key wants of each call and that are not in
@@ -93,6 +105,9 @@ func compile(r Rule, wanted *[]string) (rule, error) {
 	case r.Status != 0 && (r.Status < 400 || r.Status > 999):
 		return rule{}, fmt.Errorf("ratelimit: Rule.Status is %d: want 400 to 999, or 0 for 429", r.Status)
 	}
+	if err := r.checkPrefetch(); err != nil {
+		return rule{}, err
+	}
 	switch r.Cost {
 	case 0:
 		r.Cost = 1
@@ -106,13 +121,33 @@ func compile(r Rule, wanted *[]string) (rule, error) {
 		r.Status = http.StatusTooManyRequests
 	}
 	compiled := rule{Rule: r, parts: parts, leased: r.Limit.Algorithm == Concurrency}
+	compiled.charge = Charge{Name: r.Name, Limit: r.Limit, Cost: r.Cost, prefetch: r.Prefetch}
+	if len(parts) == 1 && parts[0].kind == literalPart {
+		compiled.charge.Key, compiled.parts = slices.Clip([]byte(parts[0].literal)), nil
+	}
 	if r.Wait > 0 && algorithms[r.Limit.Algorithm].burst {
-		compiled.ahead = true
+		compiled.ahead, compiled.charge.Wait = true, r.Wait
 		if err := r.Limit.checkWait("Rule.Wait", r.Wait); err != nil {
 			return rule{}, err
 		}
 	}
 	return compiled, nil
+}
+
+// checkPrefetch returns an error unless units of the limit may lie in this process.
+func (r *Rule) checkPrefetch() error {
+	switch {
+	case r.Prefetch == 0:
+		return nil
+	case r.Prefetch < 2 || r.Prefetch > r.Limit.Count:
+		return fmt.Errorf("ratelimit: Rule.Prefetch is %d: want 2 to the count, %d, or 0", r.Prefetch, r.Limit.Count)
+	case !algorithms[r.Limit.Algorithm].burst && r.Limit.Algorithm != FixedWindow:
+		return fmt.Errorf("ratelimit: Rule.Prefetch is %d: want none with %v, but %v, %v or %v",
+			r.Prefetch, r.Limit.Algorithm, TokenBucket, LeakyBucket, FixedWindow)
+	case r.Wait > 0:
+		return fmt.Errorf("ratelimit: Rule.Prefetch is %d: want none with a Wait, since units that lie here know of no turns", r.Prefetch)
+	}
+	return nil
 }
 
 // inName reports whether c may stand in a limit's name, which must be fit for a store's key and for a response header.

@@ -21,6 +21,7 @@ type scratch struct {
 		charges []Charge
 	}
 	holder  string        // of the slots that are taken
+	stocked bool          // whether a charge has a prefetch
 	timed   bool          // whether asked is wanted
 	asked   time.Time     // when the store was asked, or just before
 	delay   time.Duration // until the call's turn, from replied on; 0 if it has none
@@ -74,12 +75,9 @@ func (s *scratch) restore() {
 	s.results = slices.Grow(s.results[:0], len(s.charges))[:len(s.charges)]
 }
 
+// release makes the scratch ready for another decision. What it still refers to is overwritten by that, or goes with the pool.
 func (s *scratch) release() {
-	clear(s.charges) // its keys may be in an array that has been outgrown
-	clear(s.rules)
-	clear(s.whole.charges)
-	clear(s.whole.rules)
 	s.keys, s.rules, s.charges, s.results, s.outcomes = s.keys[:0], s.rules[:0], s.charges[:0], s.results[:0], s.outcomes[:0]
-	s.local, s.failed, s.holder, s.timed, s.delay = false, nil, "", false, 0
+	s.local, s.failed, s.holder, s.stocked, s.timed, s.delay = false, nil, "", false, false, 0
 	scratchPool.Put(s)
 }

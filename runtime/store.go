@@ -36,6 +36,12 @@ type Charge struct {
 	// Holder is the id of the holder, for [Concurrency]: 1 to 128 printable ASCII characters without spaces, which
 	// nobody else can guess.
 	Holder string
+
+	// prefetch is for the Limiter itself, see [Rule.Prefetch]: its stock takes up to so many units at once.
+	prefetch int64
+	// elsewhere is how many units may lie in other processes, and come back early; 0 if that is not known, or is all there is,
+	// or if units come back early by calls that wait or have ended, too.
+	elsewhere int64
 }
 
 // Result is a bucket's answer to one charge. All its durations are whole microseconds.

@@ -11,7 +11,6 @@ import (
 // checkLimits reports what the method's limits ask for that it cannot give.
 func (b *builder) checkLimits(m *method) {
 	for i, l := range m.Limits {
-		b.checkSupported(l)
 		b.checkTold(m, l)
 		if m.context.param < 0 {
 			b.checkCaller(m, l)
@@ -43,13 +42,6 @@ func (b *builder) checkPrivate(iface *parse.Interface, m *parse.Method) {
 	}
 	b.mistakes.addMethod(pos, "%s cannot be limited, being private to "+m.Func.Pkg().Path()+
 		": want no limit (methods= with other methods, or //ratelimit:skip)", m.Func.Name())
-}
-
-// checkSupported reports the attributes that have no effect yet, so that none is ignored in silence.
-func (b *builder) checkSupported(l *parse.Limit) {
-	if l.Has("prefetch") {
-		b.mistakes.add(l.Pos+token.Pos(l.Offset("prefetch")), "prefetch: not supported yet")
-	}
 }
 
 // checkTold reports what would be told to a refused caller where a fallback is called instead, which does not take it.

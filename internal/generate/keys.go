@@ -94,6 +94,7 @@ func (u *keyUses) collect(pkg *parse.Package, iface *parse.Interface, m *parse.M
 // terms are what limits with one key must have in common.
 type terms struct {
 	count, burst int64
+	prefetch     int64
 	period, wait time.Duration
 	algorithm    annotations.Algorithm
 	refill       annotations.Refill
@@ -104,7 +105,7 @@ type terms struct {
 func (u keyUse) terms(withNames bool) []terms {
 	all := make([]terms, len(u.limits))
 	for i, l := range u.limits {
-		all[i] = terms{l.Count, l.Burst, l.Period, l.Wait, l.Algorithm, l.Refill, l.Name}
+		all[i] = terms{l.Count, l.Burst, l.Prefetch, l.Period, l.Wait, l.Algorithm, l.Refill, l.Name}
 		if l.Burst == l.Count {
 			all[i].burst = 0
 		}
@@ -113,7 +114,7 @@ func (u keyUse) terms(withNames bool) []terms {
 		}
 	}
 	slices.SortFunc(all, func(a, b terms) int {
-		return cmp.Or(cmp.Compare(a.count, b.count), cmp.Compare(a.burst, b.burst), cmp.Compare(a.period, b.period),
+		return cmp.Or(cmp.Compare(a.count, b.count), cmp.Compare(a.burst, b.burst), cmp.Compare(a.prefetch, b.prefetch), cmp.Compare(a.period, b.period),
 			cmp.Compare(a.wait, b.wait), cmp.Compare(a.algorithm, b.algorithm), cmp.Compare(a.refill, b.refill), cmp.Compare(a.name, b.name))
 	})
 	return all
@@ -130,6 +131,9 @@ func (u keyUse) words(withNames bool) string {
 		all[i] = fmt.Sprintf("%d per %s (%s)", l.Count, l.PeriodText, algorithmWords(l))
 		if l.Wait > 0 {
 			all[i] += " that waits up to " + DurationText(l.Wait)
+		}
+		if l.Prefetch > 0 {
+			all[i] += fmt.Sprintf(" taken %d at once", l.Prefetch)
 		}
 		if withNames || l.Name != l.PeriodText {
 			all[i] += " named " + l.Name

@@ -139,6 +139,9 @@ func (m *method) rule(l *parse.Limit) *jen.Statement {
 			fields = append(fields, field(named.field, jen.Qual(runtimePath, constant)))
 		}
 	}
+	if l.Prefetch > 0 {
+		fields = append(fields, field("Prefetch", number(l.Prefetch)))
+	}
 	if l.Status != 0 {
 		fields = append(fields, field("Status", jen.Lit(l.Status)))
 	}

@@ -29,17 +29,18 @@ func (*Call) Refund(limit string)
 func (*Call) End()
 
 type Rule struct {
-	Key     string
-	Name    string
-	Limit   Limit
-	Cost    int64
-	CostArg bool
-	Wait    time.Duration
-	Mode    Mode
-	Fail    Failure
-	OnEmpty Empty
-	Status  int
-	Message string
+	Key      string
+	Name     string
+	Limit    Limit
+	Cost     int64
+	CostArg  bool
+	Wait     time.Duration
+	Mode     Mode
+	Fail     Failure
+	OnEmpty  Empty
+	Prefetch int64
+	Status   int
+	Message  string
 }
 
 const Free int64 = -1

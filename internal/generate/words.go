@@ -125,6 +125,9 @@ func (m *method) limitWords(l *parse.Limit) string {
 	if l.Wait > 0 {
 		text += ", waiting up to " + DurationText(l.Wait)
 	}
+	if l.Prefetch > 0 {
+		text += fmt.Sprintf(", taken %d at once from the store", l.Prefetch)
+	}
 	return text + failureWords[l.Fail] + " (" + algorithmWords(l) + ")"
 }
 

@@ -1,0 +1,153 @@
+package ratelimit
+
+import (
+	"bytes"
+	"context"
+	"hash/maphash"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// stockShelves is how many locks the piles are spread over, well above the number of cores, so that calls on different
+	// buckets rarely meet.
+	stockShelves = 128
+	// maxPiles is how many piles a shelf holds, 131072 in all. Calls on other buckets take what they need.
+	maxPiles = 1024
+	// modestTry is the try, of those that a call makes since the store has refused more than it needs, that asks for just
+	// that.
+	modestTry = 2
+)
+
+// stock is what a [Limiter] has taken of its store in advance, for the charges that have a prefetch. A call that finds enough
+// here does not go to the store.
+type stock struct {
+	store   Store
+	tell    func(error) // what becomes of an error in the background
+	base    time.Time
+	seed    maphash.Seed
+	shelves [stockShelves]shelf
+
+	trips  atomic.Int64 // calls that may yet bring units
+	closed atomic.Bool
+	quiet  chan struct{} // told when a closed stock has no trips any more
+
+	piles atomic.Int64
+	mu    sync.Mutex
+	look  *time.Timer // when somebody looks for what lies idle; nil if there is nothing
+}
+
+// shelf is a part of the piles, by the names of their buckets.
+type shelf struct {
+	mu    sync.Mutex
+	piles map[string]*pile
+	_     [64]byte // calls on other shelves, on other cores, have lines of the cache of their own
+}
+
+func newStock(store Store, tell func(error)) *stock {
+	base := time.Now().Add(-time.Second) // so that nothing that is 0 is in the future
+	return &stock{store: store, tell: tell, base: base, seed: maphash.MakeSeed(), quiet: make(chan struct{}, 1)}
+}
+
+// now is read under the lock of a shelf: a call that has waited for it must not use what has ended meanwhile.
+func (s *stock) now() time.Duration { return time.Since(s.base) }
+
+// Take is that of a [Store], whose charges and results need no check.
+func (s *stock) Take(ctx context.Context, charges []Charge, results []Result) error {
+	if len(charges) == 1 && s.serve(&charges[0], &results[0]) {
+		return nil
+	}
+	if !s.enter() {
+		return s.store.Take(ctx, charges, results)
+	}
+	defer s.leave()
+	t := tripPool.Get().(*trip)
+	defer t.release()
+	for try := 0; ; try++ {
+		if err := s.plan(ctx, t, charges, results, try >= modestTry); err != nil {
+			return err
+		}
+		if len(t.charges) == 0 {
+			s.settle(t, charges, results)
+			return nil
+		}
+		if again, err := s.travel(ctx, t, charges, results); !again {
+			return err
+		}
+	}
+}
+
+// serve decides a charge by what lies here, if that is enough.
+func (s *stock) serve(c *Charge, r *Result) bool {
+	if !c.stocked() {
+		return false
+	}
+	sh, p := s.find(c)
+	defer sh.mu.Unlock()
+	if p == nil {
+		return false
+	}
+	now := s.now()
+	p.expire(now)
+	if p.units < c.Cost {
+		return false
+	}
+	p.touched = now
+	p.spend(c.Cost)
+	*r = p.result(now)
+	return true
+}
+
+// stocked reports whether units for the charge may lie here.
+func (c *Charge) stocked() bool {
+	return c.prefetch > 0 && c.Cost > 0 && c.Cost <= c.Limit.Capacity()
+}
+
+// find returns the pile for a charge, or nil, and its shelf, which is then locked. A pile that is of another limit is for other
+// calls.
+func (s *stock) find(c *Charge) (*shelf, *pile) {
+	var array [128]byte
+	name := appendBucket(array[:0], c)
+	sh := &s.shelves[maphash.Bytes(s.seed, name)%stockShelves]
+	sh.mu.Lock()
+	p := sh.piles[string(name)]
+	if p != nil && p.bucket.Limit != c.Limit {
+		return sh, nil
+	}
+	return sh, p
+}
+
+// open is find, and makes the pile if there is room for another one.
+func (s *stock) open(c *Charge) (*shelf, *pile) {
+	sh, p := s.find(c)
+	if p != nil || len(sh.piles) == maxPiles {
+		return sh, p
+	}
+	name := string(appendBucket(nil, c))
+	if sh.piles[name] != nil {
+		return sh, nil
+	}
+	if sh.piles == nil {
+		sh.piles = map[string]*pile{}
+	}
+	p = &pile{bucket: Charge{Key: bytes.Clone(c.Key), Name: c.Name, Limit: c.Limit}, room: c.Limit.Capacity()}
+	sh.piles[name] = p
+	s.piles.Add(1)
+	s.watch()
+	return sh, p
+}
+
+// here returns how many units lie here for a charge that does not use them.
+func (s *stock) here(c *Charge) int64 {
+	if c.prefetch == 0 {
+		return 0
+	}
+	sh, p := s.find(c)
+	defer sh.mu.Unlock()
+	if p == nil {
+		return 0
+	}
+	p.expire(s.now())
+	return p.units
+}

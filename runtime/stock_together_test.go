@@ -1,0 +1,213 @@
+package ratelimit_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+	"github.com/ratelimitgen/ratelimitgen/runtime/memlimit"
+)
+
+// gate is a memory store whose answers wait until a test lets them go.
+type gate struct {
+	*counter
+	answers chan error // nil is that of the memory store
+}
+
+func newGate() *gate {
+	g := &gate{counter: newCounter(), answers: make(chan error)}
+	take := g.take
+	g.take = func(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+		err := take(ctx, charges, results)
+		select {
+		case answer := <-g.answers:
+			if answer != nil {
+				return answer
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		return err
+	}
+	return g
+}
+
+// ask makes calls in the background and returns where their errors come.
+func ask(ctx context.Context, g *ratelimit.Guard, n int) <-chan error {
+	errs := make(chan error, n)
+	for range n {
+		go func() { errs <- g.Allow(ctx) }()
+		synctest.Wait()
+	}
+	return errs
+}
+
+func TestCallsWaitForTheRefillThatIsOnItsWay(t *testing.T) {
+	in(t, func(t *testing.T) {
+		store := newGate()
+		errs := ask(t.Context(), newLimiter(t, store).Guard("m", stocked(window(100, time.Hour), 5)), 8)
+		store.check(t, 5)
+		store.answers <- nil
+		synctest.Wait()
+		if len(errs) != 5 {
+			t.Errorf("%d calls have come back: want 5", len(errs))
+		}
+		store.check(t, 5)
+		store.answers <- nil
+		for range 8 {
+			if err := <-errs; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func TestCallsOnOtherBucketsDoNotWait(t *testing.T) {
+	in(t, func(t *testing.T) {
+		store := newGate()
+		r := stocked(window(100, time.Hour), 5)
+		r.Key = "{n}"
+		g := newLimiter(t, store).Guard("m", r)
+		var calls sync.WaitGroup
+		for i := range int64(3) {
+			calls.Go(func() { _ = g.Allow(t.Context(), ratelimit.Int(i)) })
+		}
+		synctest.Wait()
+		store.check(t, 5, 5, 5)
+		for range 3 {
+			store.answers <- nil
+		}
+		calls.Wait()
+	})
+}
+
+func TestDeadlineOfACallThatWaitsForARefill(t *testing.T) {
+	in(t, func(t *testing.T) {
+		store := newGate()
+		g := newLimiter(t, store).Guard("m", stocked(window(100, time.Hour), 5))
+		first := ask(t.Context(), g, 1)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		checkError(t, <-ask(ctx, g, 1), "m: rate limit undecided: context deadline exceeded")
+		store.answers <- nil
+		checkError(t, <-first, "")
+		store.check(t, 5)
+	})
+}
+
+func TestNextCallAsksWhenTheFirstHasNoTimeLeft(t *testing.T) {
+	in(t, func(t *testing.T) {
+		store := newGate()
+		g := newLimiter(t, store).Guard("m", stocked(window(100, time.Hour), 5))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		first := ask(ctx, g, 1)
+		others := ask(t.Context(), g, 3)
+		checkError(t, <-first, "m: rate limit undecided: context deadline exceeded")
+		synctest.Wait()
+		store.check(t, 5, 5) // the first five are lost
+		store.answers <- nil
+		for range 3 {
+			checkError(t, <-others, "")
+		}
+	})
+}
+
+func TestCallsGoOnTheirOwnWhenARefillFails(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		fail  func(store *gate)
+		first string
+	}{
+		{"by an error", func(store *gate) { store.answers <- errors.New("connection refused") }, "m: rate limit undecided: connection refused"},
+		{
+			"as there is less", func(store *gate) {
+				charges := []ratelimit.Charge{{Key: []byte("k"), Name: "limit", Limit: window(8, time.Hour), Cost: 8}}
+				if err := store.Reset(context.Background(), charges); err != nil {
+					panic(err)
+				}
+				store.answers <- nil
+			}, "",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in(t, func(t *testing.T) {
+				store := newGate()
+				g := newLimiter(t, store, ratelimit.OnFailure(ratelimit.FailClosed)).Guard("m", stocked(window(8, time.Hour), 4))
+				errs := ask(t.Context(), g, 1)
+				others := ask(t.Context(), g, 3)
+				tt.fail(store)
+				checkError(t, <-errs, tt.first)
+				synctest.Wait()
+				if tt.first != "" {
+					store.check(t, 4, 1, 1, 1) // together
+					for range 3 {
+						store.answers <- nil
+					}
+				}
+				for range 3 {
+					checkError(t, <-others, "")
+				}
+			})
+		})
+	}
+}
+
+func TestNobodyWaitsForACallThatPanics(t *testing.T) {
+	in(t, func(t *testing.T) {
+		store := newGate()
+		g := newLimiter(t, store).Guard("m", stocked(window(100, time.Hour), 5))
+		take := store.take
+		store.take = func(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+			if err := take(ctx, charges, results); err != nil {
+				panic(err)
+			}
+			return nil
+		}
+		panicked := make(chan any)
+		go func() {
+			defer func() { panicked <- recover() }()
+			_ = g.Allow(t.Context())
+		}()
+		synctest.Wait()
+		others := ask(t.Context(), g, 2)
+		store.answers <- errors.New("a hook")
+		if p := <-panicked; p == nil {
+			t.Error("the caller does not see the panic")
+		}
+		synctest.Wait()
+		store.check(t, 5, 1, 1)
+		for range 2 {
+			store.answers <- nil
+			checkError(t, <-others, "")
+		}
+	})
+}
+
+// Two calls that need the same buckets, in another order, and each has what the other lacks.
+func TestCallsOnSeveralBucketsDoNotWaitForEachOther(t *testing.T) {
+	in(t, func(t *testing.T) {
+		a, b := stocked(window(1000, time.Hour), 2), stocked(window(1000, time.Hour), 3)
+		a.Key, a.Name, b.Key, b.Name = "a", "a", "b", "b"
+		l := newLimiter(t, faraway{memlimit.New(), time.Millisecond})
+		ab, ba := l.Guard("m", a, b), l.Guard("m", b, a)
+		var calls sync.WaitGroup
+		var errs [200]error
+		for i := range errs {
+			g := ab
+			if i%2 == 0 {
+				g = ba
+			}
+			calls.Go(func() { errs[i] = g.Allow(t.Context()) })
+		}
+		calls.Wait()
+		if i := slices.IndexFunc(errs[:], func(err error) bool { return err != nil }); i >= 0 {
+			t.Error(errs[i])
+		}
+	})
+}

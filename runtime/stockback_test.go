@@ -1,0 +1,207 @@
+package ratelimit_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+	"github.com/ratelimitgen/ratelimitgen/runtime/memlimit"
+)
+
+func TestIdleUnitsAreGivenBack(t *testing.T) {
+	in(t, func(t *testing.T) {
+		store, limit := newCounter(), window(100, time.Hour)
+		l := newLimiter(t, store)
+		g := l.Guard("m", stocked(limit, 10))
+		for range 4 {
+			calls(t, g, 1)
+			time.Sleep(900 * time.Millisecond)
+		}
+		store.check(t, 10)
+		time.Sleep(time.Second)
+		store.check(t, -6)
+		if left := remaining(t, store, limit); left != 96 || l.Piles() != 0 {
+			t.Errorf("%d are left, and %d piles are kept", left, l.Piles())
+		}
+		calls(t, g, 1) // is watched again
+		time.Sleep(2 * time.Second)
+		store.check(t, 10, -9)
+	})
+}
+
+func TestUnitsOfManyBucketsAreGivenBackTogether(t *testing.T) {
+	in(t, func(t *testing.T) {
+		store := newCounter()
+		var batches atomic.Int32
+		refund := store.refund
+		store.refund = func(ctx context.Context, charges []ratelimit.Charge) error {
+			batches.Add(1)
+			return refund(ctx, charges)
+		}
+		r := stocked(window(100, time.Hour), 10)
+		r.Key = "{n}"
+		g := newLimiter(t, store).Guard("m", r)
+		for i := range int64(40) {
+			if err := g.Allow(t.Context(), ratelimit.Int(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(2 * time.Second)
+		store.check(t, slices.Concat(slices.Repeat([]int64{10}, 40), slices.Repeat([]int64{-9}, 40))...)
+		if n := batches.Load(); n != 3 {
+			t.Errorf("they were given back in %d calls: want 3", n)
+		}
+	})
+}
+
+func TestClose(t *testing.T) {
+	in(t, func(t *testing.T) {
+		store, limit := newCounter(), window(100, time.Hour)
+		l := newLimiter(t, store)
+		g := l.Guard("m", stocked(limit, 10))
+		calls(t, g, 3)
+		for range 2 {
+			if err := l.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		store.check(t, 10, -7)
+		calls(t, g, 2)
+		store.check(t, 1, 1)
+		call := begin(t, g, t.Context())
+		call.Refund("limit")
+		call.End()
+		store.check(t, 1, -1)
+		if left := remaining(t, store, limit); left != 95 {
+			t.Errorf("%d are left: want 95", left)
+		}
+	})
+	if err := errors.Join((*ratelimit.Limiter)(nil).Close(t.Context()), new(ratelimit.Limiter).Close(t.Context())); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCloseWaitsForCallsOnTheirWay(t *testing.T) {
+	in(t, func(t *testing.T) {
+		store, limit := memlimit.New(), window(100, time.Hour)
+		l := newLimiter(t, faraway{store, 10 * time.Millisecond})
+		g := l.Guard("m", stocked(limit, 10))
+		go g.Allow(t.Context())
+		time.Sleep(time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+		defer cancel()
+		checkError(t, l.Close(ctx), "context deadline exceeded")
+		errs := make(chan error)
+		for range 2 {
+			go func() { errs <- l.Close(t.Context()) }()
+		}
+		if err := errors.Join(<-errs, <-errs); err != nil {
+			t.Error(err)
+		}
+		if left := remaining(t, store, limit); left != 99 {
+			t.Errorf("%d are left: want 99", left)
+		}
+	})
+}
+
+func TestUnitsThatAreNotTakenBackAreTold(t *testing.T) {
+	in(t, func(t *testing.T) {
+		var told errorsOf
+		store := newCounter()
+		store.refund = func(context.Context, []ratelimit.Charge) error { return errors.New("connection refused") }
+		l := newLimiter(t, store, told.option())
+		calls(t, l.Guard("m", stocked(window(100, time.Hour), 10)), 1)
+		time.Sleep(5 * time.Second)
+		told.check(t, ": connection refused")
+		calls(t, l.Guard("m", stocked(window(100, time.Hour), 10)), 1)
+		checkError(t, l.Close(t.Context()), "connection refused")
+		checkError(t, l.Close(t.Context()), "")
+	})
+}
+
+func TestRefundOfUnitsThatLayHere(t *testing.T) {
+	tests := []struct {
+		name   string
+		limit  ratelimit.Limit
+		before int // calls between the one that is refunded and its end
+		pause  time.Duration
+		lie    int64
+		left   int64 // in the store
+	}{
+		{"at once", window(100, time.Minute), 0, 0, 5, 95},
+		{"after others", window(100, time.Minute), 2, 0, 3, 95},
+		{"more than may lie here", window(100, time.Minute), 5, 0, 5, 90},
+		{"when all are given back", window(100, time.Minute), 0, 5 * time.Second, 0, 100},
+		{"in the next window", window(100, time.Second), 0, time.Second, 0, 100},
+		{"one that has come back by itself", ratelimit.Limit{Count: 100, Period: time.Second}, 0, 10 * time.Millisecond, 3, 96},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			in(t, func(t *testing.T) {
+				store := newCounter()
+				l := newLimiter(t, store)
+				g := l.Guard("m", stocked(tt.limit, 5))
+				call := begin(t, g, t.Context())
+				calls(t, g, tt.before)
+				time.Sleep(tt.pause)
+				call.Refund("limit")
+				call.End()
+				lie, left := l.Stocked(ratelimit.Charge{Key: []byte("k"), Name: "limit", Limit: tt.limit}), remaining(t, store, tt.limit)
+				if lie != tt.lie || left != tt.left {
+					t.Errorf("%d units lie here and %d are left: want %d and %d", lie, left, tt.lie, tt.left)
+				}
+			})
+		})
+	}
+}
+
+// A unit of a window that ends while its successor is asked for is not one of that.
+func TestRefundWhileTheNextWindowBegins(t *testing.T) {
+	in(t, func(t *testing.T) {
+		store, limit := memlimit.New(), window(10, time.Second)
+		l := newLimiter(t, faraway{store, 10 * time.Millisecond})
+		g := l.Guard("m", stocked(limit, 2))
+		call := begin(t, g, t.Context()) // its window begins at 10ms
+		calls(t, g, 1)
+		time.Sleep(985 * time.Millisecond)
+		go func() {
+			time.Sleep(time.Millisecond)
+			call.Refund("limit")
+			call.End()
+		}()
+		calls(t, g, 1)
+		if n := l.Stocked(ratelimit.Charge{Key: []byte("k"), Name: "limit", Limit: limit}); n != 1 {
+			t.Errorf("%d units lie here: want 1", n)
+		}
+	})
+}
+
+// The keys of an attack must not fill the memory: calls beyond go to the store, for what they need.
+func TestPilesAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("150,000 buckets")
+	}
+	in(t, func(t *testing.T) { // or those of a slow machine are idle before there are many
+		const most = 128 * 1024
+		store := newCounter()
+		r := stocked(window(100, time.Hour), 10)
+		r.Key = "{n}"
+		l := newLimiter(t, store)
+		g := l.Guard("m", r)
+		for i := range int64(most * 11 / 10) {
+			if err := g.Allow(t.Context(), ratelimit.Int(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := l.Piles(); n > most || n < most*9/10 || !slices.Contains(store.asked, 1) {
+			t.Errorf("%d piles are kept: want at most %d", n, most)
+		}
+		if err := l.Close(t.Context()); err != nil || l.Piles() != 0 {
+			t.Errorf("%d piles are left, error %v", l.Piles(), err)
+		}
+	})
+}
