@@ -24,7 +24,8 @@ func growthRow(id, models, of string, sizes []int, g goal, newEntry func(name st
 		if n == 1 {
 			name = strings.TrimSuffix(name, "s")
 		}
-		r.entries, g.than = append(r.entries, newEntry(name, n)), name
+		r.entries = append(r.entries, newEntry(name, n))
+		g.than = name
 	}
 	r.goals = []goal{g}
 	return r
@@ -37,13 +38,15 @@ func growthRows(most int) []row {
 	keysOverRedis := func(name string, n int) entry {
 		return overRedis(name, limiters.Redis(ratelimit.TokenBucket), manyKeys(128, n))
 	}
+	memoryKeys := growthRow("growth-memory-keys", "one goroutine makes keys in a scattered order, and asks memlimit; the floor is the table of slots", "keys",
+		upTo(10_000_000, 1_000_000, 100_000, 10_000, 1000), memory, freshInMemory("", limiters.Memory(ratelimit.TokenBucket)))
+	floor := growthRow("", "", "keys", upTo(10_000_000, 1000), memory, freshInMemory("floor, ", limiters.Table))
+	memoryKeys.entries = append(memoryKeys.entries, floor.entries...)
+	memoryKeys.floor = floor.entries[0].name
 	tenMillion := growthRow("growth-redis-ten-million-keys", scattered, "keys", upTo(10_000_000, 1000), redis, keysOverRedis)
 	tenMillion.long = true
 	return []row{
-		growthRow("growth-memory-keys", "one goroutine, keys in a scattered order, by memlimit", "keys",
-			upTo(10_000_000, 1_000_000, 100_000, 10_000, 1000), memory, func(name string, n int) entry {
-				return inMemory(name, limiters.Memory(ratelimit.TokenBucket), load{callers: 1, keys: n, quota: limiters.Lasting})
-			}),
+		memoryKeys,
 		growthRow("growth-memory-limits", "one goroutine calls methods in turns, each with a limit of its own, by memlimit", "limits",
 			upTo(1000, 100, 10, 1), memory, func(name string, n int) entry {
 				return inMemory(name, limiters.Guards(n), load{callers: 1, keys: 1000, quota: limiters.Plenty})
@@ -54,5 +57,11 @@ func growthRows(most int) []row {
 			upTo(1000, 100, 10, 1), redis, func(name string, n int) entry {
 				return overRedis(name, limiters.RedisOf(ratelimit.TokenBucket, n, 1), manyKeys(128, min(10_000, most)))
 			}),
+	}
+}
+
+func freshInMemory(whose string, newLimiter limiters.Maker) func(name string, n int) entry {
+	return func(name string, n int) entry {
+		return inMemory(whose+name, newLimiter, load{callers: 1, keys: n, quota: limiters.Lasting, fresh: true})
 	}
 }

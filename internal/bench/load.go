@@ -20,7 +20,15 @@ type load struct {
 	callers int
 	keys    int
 	quota   limiters.Quota
+	fresh   bool // whether each call makes its key
 	timed   bool // whether the time of each call is measured, which costs more than a decision in memory
+}
+
+func (l load) newKeys() *limiters.Keys {
+	if l.fresh {
+		return limiters.FreshKeys(l.keys)
+	}
+	return limiters.NewKeys(l.keys)
 }
 
 // subject is a limiter under load, and how often it was asked.
@@ -34,7 +42,7 @@ type subject struct {
 // start makes a limiter and asks it once for each key.
 func (l load) start(ctx context.Context, t testing.TB, newLimiter limiters.Maker, addrs []string) *subject {
 	t.Helper()
-	s := &subject{load: l, all: limiters.NewKeys(l.keys)}
+	s := &subject{load: l, all: l.newKeys()}
 	s.limiter = newLimiter(t, limiters.Setting{Keys: s.all, Quota: l.quota, Redis: addrs})
 	callers := min(l.callers, l.keys)
 	first := s.call(ctx, callers, func(caller, calls int) bool { return calls < part(l.keys, caller, callers) })

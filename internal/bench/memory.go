@@ -97,6 +97,7 @@ func decoratorRow(id, models string, l load) row {
 
 func decoratorRows(most int) []row {
 	const direct = "interface, no decorator"
+	const anotherCall = 2 // ns, of one more call through an interface
 	plain := load{callers: 1, keys: 1, quota: limiters.Plenty}
 	return []row{
 		decoratorRow("decorator-hot", "one goroutine calls decorated methods for one client", load{callers: 1, keys: 1}),
@@ -107,7 +108,7 @@ func decoratorRows(most int) []row {
 				inMemory("decorator, no limit", limiters.DecoratorFree, plain),
 				inMemory(direct, limiters.Direct, plain),
 			},
-			goals: []goal{{metric: nanoseconds, than: direct, minus: true, bound: 1}, atMost(0, mallocs, "")},
+			goals: []goal{{metric: nanoseconds, than: direct, minus: true, bound: anotherCall}, atMost(0, mallocs, "")},
 		},
 	}
 }

@@ -115,6 +115,7 @@ func redisRows(most int) []row {
 		refusedRow(),
 		threeLimitsRow("redis-three-limits-1", "one goroutine", many(1)),
 		threeLimitsRow("redis-three-limits-128", "128 goroutines", many(128)),
+		prefetchRow(),
 		clusterRow(many(128)),
 	}
 }
@@ -144,6 +145,19 @@ func threeLimitsRow(id, models string, l load) row {
 			overRedis(one, limiters.Redis(ratelimit.TokenBucket), l),
 		},
 		goals: []goal{atMost(1, scripts, ""), atMost(1.5, p50, one)},
+	}
+}
+
+func prefetchRow() row {
+	l := load{callers: 64, keys: 1, quota: limiters.Plenty}
+	return row{
+		id: "redis-prefetch", models: "64 goroutines ask a guard, as decorators do, that has one bucket for all and prefetch=100",
+		entries: []entry{
+			overRedis("guard, prefetch=100", limiters.Prefetch(100), l),
+			overRedis("redislimit, no prefetch", limiters.Redis(ratelimit.TokenBucket), l),
+			overRedis(redisRate, limiters.RedisRate, l),
+		},
+		goals: []goal{faster(20, redisRate)},
 	}
 }
 

@@ -97,15 +97,18 @@ func TestQuantiles(t *testing.T) {
 // The order has each key once, from wherever a caller begins, and all keys differ.
 func TestKeys(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 1000, 65_537} {
-		keys := limiters.NewKeys(n)
+		keys, fresh := limiters.NewKeys(n), limiters.FreshKeys(n)
 		seen, texts := map[int]bool{}, map[string]bool{}
 		for i, key := 0, keys.Nth(n/2); i < n; i, key = i+1, keys.Next(key) {
 			if want := keys.Nth(n/2 + i); key != want {
 				t.Fatalf("of %d keys the one after %d steps is %d: want %d", n, i, key, want)
 			}
 			seen[key], texts[keys.String(key)] = true, true
-			if keys.String(key) != string(keys.Bytes(key)) {
-				t.Errorf("%q is also %q", keys.String(key), keys.Bytes(key))
+			buffer := make([]byte, 20)
+			for _, other := range []string{string(keys.Bytes(nil, key)), fresh.String(key), string(fresh.Bytes(buffer, key))} {
+				if other != keys.String(key) {
+					t.Errorf("%q is also %q", keys.String(key), other)
+				}
 			}
 		}
 		if len(seen) != n || len(texts) != n || len(keys.String(0)) != 20 {

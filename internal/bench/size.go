@@ -59,8 +59,7 @@ func sizeRows(most int) []row {
 func inHeap(name string, newLimiter limiters.Maker, n int, forgets bool) entry {
 	return entry{name, 1, func(_ context.Context, t testing.TB) round {
 		return func(ctx context.Context, _ time.Duration) (sample, error) {
-			keys := limiters.NewKeys(n)
-			setting := limiters.Setting{Keys: keys.Fresh(), Quota: limiters.Lasting}
+			setting := limiters.Setting{Keys: limiters.FreshKeys(n), Quota: limiters.Lasting}
 			start := time.Now()
 			held, err := growthOfHeap(func() (limiters.Limiter, error) {
 				limiter := newLimiter(t, setting)

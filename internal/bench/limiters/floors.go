@@ -37,7 +37,8 @@ func Table(_ testing.TB, s Setting) Limiter {
 	seed, slots := maphash.MakeSeed(), make([]slot, size)
 	start, pace := time.Now(), paceOf(s.Quota)
 	return Ask(func(_ context.Context, key int) (bool, error) {
-		hash := max(maphash.String(seed, s.Keys.String(key)), 1)
+		var buffer [keySize]byte
+		hash := max(maphash.Bytes(seed, s.Keys.Bytes(buffer[:], key)), 1)
 		for i := hash; ; i++ {
 			slot := &slots[i&uint64(size-1)]
 			at := slot.hash.Load()

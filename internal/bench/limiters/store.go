@@ -70,13 +70,13 @@ func limitsOf(algorithm ratelimit.Algorithm, q Quota, n int) []ratelimit.Charge 
 // Worker implements [Limiter].
 func (s *store) Worker() Ask {
 	charges, results := slices.Clone(s.limits[:s.perCall]), make([]ratelimit.Result, s.perCall)
-	varies := len(s.limits) > s.perCall
+	buffer, varies := make([]byte, keySize), len(s.limits) > s.perCall
 	return func(ctx context.Context, key int) (bool, error) {
 		for i := range charges {
 			if varies {
 				charges[i] = s.limits[(key+i)%len(s.limits)]
 			}
-			charges[i].Key = s.keys.Bytes(key)
+			charges[i].Key = s.keys.Bytes(buffer, key)
 		}
 		if err := s.buckets.Take(ctx, charges, results); err != nil {
 			return false, err
@@ -93,7 +93,7 @@ func (s *store) Worker() Ask {
 // Used implements [Counter].
 func (s *store) Used(ctx context.Context) (int64, error) {
 	charges, results := slices.Clone(s.limits[:1]), make([]ratelimit.Result, 1)
-	charges[0].Key, charges[0].Cost = s.keys.Bytes(0), 0
+	charges[0].Key, charges[0].Cost = s.keys.Bytes(nil, 0), 0
 	err := s.buckets.Peek(ctx, charges, results)
 	return results[0].Limit - results[0].Remaining, err
 }
