@@ -43,6 +43,8 @@ func growthRows(most int) []row {
 	floor := growthRow("", "", "keys", upTo(10_000_000, 1000), memory, freshInMemory("floor, ", limiters.Table))
 	memoryKeys.entries = append(memoryKeys.entries, floor.entries...)
 	memoryKeys.floor = floor.entries[0].name
+	memoryKeys.why = `What grows is how long memory takes: a bucket among ten million is in no cache. The floor reads one slot, which no
+store can avoid; one that grows and keeps its keys has to read what finds the bucket, and the key, as well.`
 	tenMillion := growthRow("growth-redis-ten-million-keys", scattered, "keys", upTo(10_000_000, 1000), redis, keysOverRedis)
 	tenMillion.long = true
 	return []row{
