@@ -34,14 +34,27 @@ func Redis(algorithm ratelimit.Algorithm) Maker {
 // RedisOf makes a redislimit.Store. A process has a number of limits, of which each call is for some.
 func RedisOf(algorithm ratelimit.Algorithm, limits, perCall int) Maker {
 	return func(t testing.TB, s Setting) Limiter {
-		buckets := redislimit.New(newClient(t, s), redislimit.Timeout(patience))
-		return &store{buckets, s.Keys, limitsOf(algorithm, s.Quota, limits), perCall}
+		return redisOf(newClient(t, s), s, limitsOf(algorithm, s.Quota, limits), perCall)
 	}
+}
+
+// RedisEndsWaits makes a redislimit.Store whose client ends its waits with the context.
+func RedisEndsWaits(t testing.TB, s Setting) Limiter {
+	client := newClientBy(t, &redis.UniversalOptions{Addrs: s.Redis, ContextTimeoutEnabled: true})
+	return redisOf(client, s, limitsOf(ratelimit.TokenBucket, s.Quota, 1), 1)
+}
+
+func redisOf(client redis.UniversalClient, s Setting, limits []ratelimit.Charge, perCall int) Limiter {
+	return &store{redislimit.New(client, redislimit.Timeout(patience)), s.Keys, limits, perCall}
 }
 
 // newClient returns a client of the setting's servers by the defaults of go-redis.
 func newClient(t testing.TB, s Setting) redis.UniversalClient {
-	client := redis.NewUniversalClient(&redis.UniversalOptions{Addrs: s.Redis})
+	return newClientBy(t, &redis.UniversalOptions{Addrs: s.Redis})
+}
+
+func newClientBy(t testing.TB, options *redis.UniversalOptions) redis.UniversalClient {
+	client := redis.NewUniversalClient(options)
 	t.Cleanup(func() { _ = client.Close() })
 	return client
 }
