@@ -1,9 +1,11 @@
 -- Buckets and what is asked of them: what all scripts share.
 --
--- A charge is one key and seven arguments:
+-- KEYS has the keys of buckets, and ARGV, of which all but take.lua have nothing else:
 --
---   KEYS[i]  the bucket's key
---   ARGV     algorithm  tb, fw, lb, sw, sl or cc, see below
+--   ARGV[1]      the caller's time, in microseconds since 1970, or nothing for the server's
+--   ARGV[1 + i]  the charge of the bucket of KEYS[i], seven words in one text, each followed by a space but the last:
+--
+--            algorithm  tb, fw, lb, sw, sl or cc, see below
 --            count      units per period, 1 to 10^9 and at most period; of a cc holders at once, 1 to 10^9
 --            period     microseconds, 1000 to 87600 hours; of a cc the lease
 --            capacity   units, 1 to 10^9; capacity * period / count is at most 100 years
@@ -15,14 +17,10 @@
 --                       of a fw, sw or sl: when what a refund gives back was taken, in microseconds since 1970, as the
 --                       reply to the take said, or nothing for just now
 --
--- Behind those of all charges come two arguments of the call, of which the last may be left out, or both:
---
---            refused    of a take: "refused" if a limit on another server refuses the call; otherwise nothing
---            time       the caller's time, in microseconds since 1970, or nothing for the server's
---
 -- An algorithm is a table of functions of one bucket's state, the time and the charge. A script begins at its top each
 -- time that it is called, so that the tables are made only when they are needed.
 --
+--   hear(b)                 reads extra; without the function, there is nothing to read
 --   load(b)                 reads the stored state and brings it forward to now
 --   wait(b, n)              returns the microseconds until n of the used units have come back; n is b.used, or from 1 to
 --                           b.used - b.own
@@ -34,70 +32,84 @@
 -- What they need of a key they read in load, give, and wait for a part of what is used, all of which come before anything
 -- is written: a state that cannot be read is found out in time.
 
-local algorithms = {} -- by their codes, functions that return such a table
+-- By their codes, functions that return such a table, for which there is room at once.
+local algorithms = { tb = false, fw = false, lb = false, sw = false, sl = false, cc = false }
 local made = {}
 
 local UNREADABLE = 'ERR ratelimit: unreadable state'
+local unreadable = false -- whether something is stored that its algorithm does not write; then no bucket is to be believed
 
--- A bucket with its charge, as it stands now. Its state is
+-- Returns a bucket for a charge, which may serve several calls one after the other, each with a key of its own. Its state is
 --
 --   used  units taken that have not come back; 0 is as new
 --   mark  microseconds since 1970; what of, the algorithm says
 --   part  a remainder; what of, the algorithm says
 --
 -- or more than that, and never configuration, so that a changed limit holds from the next call and keeps what was used.
--- It is unreadable when something is stored that its algorithm does not write, and is then not to be believed.
---
--- With trusts, a tb has what anybody can have taken in advance, however long that one would wait: what is stored without
--- being taken from keeps the turns of those who were told them.
-local function bucket(i, trusts)
-  local at = 7 * i
-  local code = ARGV[at - 6]
+local function bucket(charge)
+  local code, count, period, capacity, refill, cost, extra =
+    string.match(charge, '^(%l+) (%d+) (%d+) (%d+) (%d) (%d+) (.*)$')
   made[code] = made[code] or algorithms[code]()
-  local b = {
-    key = KEYS[i],
+  local b = { -- Lua makes room for what is named here, and would have to make more for anything else
+    key = nil,
     algorithm = made[code],
-    count = tonumber(ARGV[at - 5]),
-    period = tonumber(ARGV[at - 4]),
-    capacity = tonumber(ARGV[at - 3]),
-    interval = ARGV[at - 2] == '1',
-    cost = tonumber(ARGV[at - 1]),
-    extra = ARGV[at],
-    used = 0,
-    retry = 0, -- when the charge would be admitted, see retry
-    own = 0, -- how many of the used units the charge asks for again, and need not be taken
-    mark = now,
-    part = 0,
+    count = count + 0,
+    period = period + 0,
+    capacity = capacity + 0,
+    interval = refill == '1',
+    cost = cost + 0,
+    extra = extra,
     patience = 0, -- microseconds that the caller would wait for its turn
-    trusts = trusts,
+    used = 0,
+    mark = 0,
+    part = 0,
+    own = 0, -- how many of the used units the charge asks for again, and need not be taken
     stored = false, -- whether the key exists
-    ahead = nil, -- the time of a stored state that only the future explains
+    ahead = false, -- the time of a stored state that only the future explains
+    retry = 0, -- when the charge would be admitted, see retry
   }
-  b.algorithm.load(b)
+  if b.algorithm.hear then
+    b.algorithm.hear(b)
+  end
   return b
 end
 
 local late = false -- whether the buckets know a later time than the caller
 
--- Returns the buckets of all charges.
+-- Loads the buckets of a call.
 --
 -- Callers' clocks differ, and calls overtake each other, so that a call may come with an earlier time than one that was
 -- decided before it. It is decided at the time of that one, the latest that its buckets know. Taken to the present, as
 -- from the future of a server's clock that was set back, they would get once more what has come back since, each time
 -- that the callers take turns.
-local function load_all(trusts)
-  local all, latest = {}, now
-  for i = 1, #KEYS do
-    all[i] = bucket(i, trusts)
-    if told then
-      latest = math.max(latest, all[i].ahead or now)
+local function load_all(buckets)
+  local latest = now
+  for i = 1, #buckets do
+    local b = buckets[i]
+    b.algorithm.load(b)
+    if told and b.ahead and b.ahead > latest then
+      latest = b.ahead
     end
   end
   if latest > now then
     now, late = latest, true
-    return load_all(trusts)
+    load_all(buckets)
   end
-  return all
+end
+
+-- Returns the buckets of all keys, where each has a charge of its own. With trusts, a tb has what anybody can have taken
+-- in advance, however long that one would wait: what is stored without being taken from keeps the turns of those who were
+-- told them.
+local function buckets_of_keys(trusts)
+  local buckets = {}
+  for i = 1, #KEYS do
+    local b = bucket(ARGV[1 + i])
+    b.key = KEYS[i]
+    b.trusts = trusts
+    buckets[i] = b
+  end
+  load_all(buckets)
+  return buckets
 end
 
 -- Returns an integer that was read of the state.
@@ -106,7 +118,7 @@ local function integer(b, text)
   if n and n < EXACT then
     return n
   end
-  b.unreadable = true
+  unreadable = true
   return 0
 end
 
@@ -125,10 +137,6 @@ local function retry(b)
     return wait - b.patience
   end
   return -1 - wait
-end
-
-local function refuses(wait)
-  return wait > 0 or wait == -1
 end
 
 -- The microseconds until the bucket is as new.
@@ -156,11 +164,11 @@ local function extend(b, microseconds)
   end
 end
 
--- Writes the reply to the i-th charge: when it would be admitted, the units that are left, and the microseconds until
--- the bucket is as new.
-local function answer(reply, i, b, microseconds)
-  local n = 3 * i
-  reply[n - 2] = b.retry
-  reply[n - 1] = b.used < b.capacity and b.capacity - b.used or 0
-  reply[n] = microseconds
+-- Adds the reply to a charge after the first n of it, and returns n + 3: when the charge would be admitted, the units that
+-- are left, and the microseconds until the bucket is as new.
+local function answer(reply, n, b, microseconds)
+  reply[n + 1] = b.retry
+  reply[n + 2] = b.used < b.capacity and b.capacity - b.used or 0
+  reply[n + 3] = microseconds
+  return n + 3
 end

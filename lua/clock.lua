@@ -1,7 +1,7 @@
 -- The one reading of the clock of a call, in microseconds since 1970: the server's, unless the call brings its caller's
 -- time, see bucket.lua. Some compatible servers do not know the time and answer 0.
 
-local told = ARGV[7 * #KEYS + 2]
+local told = ARGV[1]
 if told == '' then
   told = nil
 end

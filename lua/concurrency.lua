@@ -66,7 +66,8 @@ function algorithms.cc()
 
     -- mark is when the last lease ends, rest the same without those that the charge is about.
     load = function(b)
-      b.slots, b.ends, b.rest = {}, {}, now
+      b.stored, b.used, b.mark, b.own = false, 0, now, 0
+      b.slots, b.ends, b.rest, b.leases = {}, {}, now, false
       local last = ranked(b, 0, 0)
       if #last == 0 then
         return

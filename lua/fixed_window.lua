@@ -11,13 +11,17 @@ function algorithms.fw()
       return at < b.mark and 0 or b.cost
     end,
 
-    read = function(text)
+    open = function(b, text)
       local used, mark = string.match(text, '^(%d+) (%d+)$')
-      return tonumber(used), tonumber(mark), 0
-    end,
-
-    open = function(b)
-      if elapsed(b) >= b.period then
+      if not used then
+        return true
+      end
+      used, mark = used + 0, mark + 0
+      if used >= MOST or mark >= EXACT then
+        return true
+      end
+      b.used, b.mark = used, past(b, mark)
+      if now - b.mark >= b.period then
         b.used = 0
       end
     end,

@@ -14,42 +14,50 @@ function algorithms.lb()
     load = load_text,
     store = store_text,
     give = give_turn,
+    hear = hear,
 
-    read = function(text)
+    -- From here on mark is now, and part the progress to the next unit in 1/period of a unit, as in a token bucket.
+    open = function(b, text)
       local mark, part = string.match(text, '^%d+$'), 0
       if not mark then
         mark, part = string.match(text, '^(%d+) (%d+)$')
       end
-      return 0, tonumber(mark), tonumber(part)
-    end,
-
-    -- From here on mark is now, and part the progress to the next unit in 1/period of a unit, as in a token bucket.
-    open = function(b)
-      hear(b)
-      local due = b.mark - now
-      b.mark = now
+      if not mark then
+        return true
+      end
+      mark, part = mark + 0, part + 0
+      if mark >= EXACT or part >= EXACT then
+        return true
+      end
+      local due = mark - now
       if due <= 0 then
         b.used = 0
         return
       end
       local used, rest = muldiv(due, b.count, b.period)
-      local part = (b.part < b.count and b.part or b.count - 1) - rest -- the count may have become lower
+      part = (part < b.count and part or b.count - 1) - rest -- the count may have become lower
       if part < 0 then
         used, part = used + 1, part + b.period
       end
-      b.used, b.part = used, part
+      b.used, b.mark, b.part = used, now, part
     end,
 
     wait = refill_wait,
 
-    text = function(b)
-      local whole, rest = muldiv(b.period, b.used, b.count)
-      local up = divup(rest - b.part, b.count)
-      local part = up * b.count - rest + b.part
-      if part == 0 then
-        return string.format('%d', now + whole + up)
+    text = function(b, microseconds) -- until it has drained
+      local product = b.period * b.used
+      local drained = microseconds * b.count
+      local part
+      if drained < EXACT then -- and so is product
+        part = drained - product + b.part
+      else
+        local _, rest = muldiv(b.period, b.used, b.count)
+        part = divup(rest - b.part, b.count) * b.count - rest + b.part
       end
-      return string.format('%d %d', now + whole + up, part)
+      if part == 0 then
+        return string.format('%d', now + microseconds)
+      end
+      return string.format('%d %d', now + microseconds, part)
     end,
   }
 end

@@ -5,7 +5,7 @@
 -- KEYS, ARGV  the charges, see bucket.lua
 -- Reply       how many charges are of a holder that has lost its lease; or an error, before anything was written
 
-local buckets, lost = load_all(true), 0
+local buckets, lost = buckets_of_keys(true), 0
 for i = 1, #KEYS do
   local b = buckets[i]
   if b.cost > 0 then
@@ -13,7 +13,7 @@ for i = 1, #KEYS do
     local at = math.min(tonumber(b.extra) or now, now) -- of a fw, sw or sl; and the clock may have been set back
     b.used = b.used - math.min(b.used, give and give(b, at) or b.cost)
   end
-  if b.unreadable then
+  if unreadable then
     return redis.error_reply(UNREADABLE)
   end
   if b.lost then

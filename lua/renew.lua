@@ -5,10 +5,10 @@
 -- Reply       an integer a charge: 1 its holder still held all that it asks for, and does so for another period, 0 not;
 --             or an error, before anything was written
 
-local buckets, held = load_all(), {}
+local buckets, held = buckets_of_keys(), {}
 for i = 1, #KEYS do
   local b = buckets[i]
-  if b.unreadable then
+  if unreadable then
     return redis.error_reply(UNREADABLE)
   end
   held[i] = b.own == b.cost and 1 or 0

@@ -53,20 +53,22 @@ function algorithms.sl()
   -- a million entries: a tick is a microsecond, or a millionth of a period for more than a million units.
   local function newest(b, at)
     local tick = b.count > 1000000 and divup(b.period, 1000000) or 1
-    return b.mark - fmod(b.mark, tick) == at - fmod(at, tick)
+    return b.mark - b.mark % tick == at - at % tick
   end
 
   return {
     load = function(b)
       local length = redis.call('LLEN', b.key)
+      b.stored, b.ahead = false, false
+      b.used, b.mark = 0, now
       b.entries, b.first, b.before, b.base = 0, 1, 0, 0
       if length == 0 then
         return
       end
       local oldest, newest, ends = element(b, '1'), (length - 1) / 2, element(b, '-1')
       b.base, b.mark = element(b, '0'), element(b, '-2')
-      if fmod(length, 2) == 0 or b.base >= ends or oldest > b.mark then
-        b.unreadable = true
+      if length % 2 == 0 or b.base >= ends or oldest > b.mark then
+        unreadable = true
         return
       end
       b.stored, b.entries, b.before = true, newest, newest - 1

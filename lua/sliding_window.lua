@@ -9,7 +9,7 @@
 function algorithms.sw()
   -- The units that the previous window still counts for, rounded up.
   local function weight(b)
-    local whole, rest = muldiv(b.period - fmod(now, b.period), b.part, b.period)
+    local whole, rest = muldiv(b.period - now % b.period, b.part, b.period)
     if rest > 0 then
       return whole + 1
     end
@@ -23,7 +23,7 @@ function algorithms.sw()
     -- Units come back to the window that they were taken in. Of the previous one that is fewer of the used ones: those
     -- that it still counts for.
     give = function(b, at)
-      local start, weighted = now - fmod(now, b.period), weight(b)
+      local start, weighted = now - now % b.period, weight(b)
       if at >= start then
         return math.min(b.cost, b.used - weighted)
       end
@@ -33,24 +33,27 @@ function algorithms.sw()
       return weighted - weight(b)
     end,
 
-    read = function(text)
-      local used, mark, part = string.match(text, '^(%d+) (%d+) (%d+)$')
-      part = tonumber(part)
-      return tonumber(used), tonumber(mark), part and part <= 1000000000 and part
-    end,
-
     -- From here on used is that of both windows.
-    open = function(b)
-      local start = now - fmod(now, b.period)
-      elapsed(b)
-      if b.mark < start then
-        b.part, b.used = b.mark >= start - b.period and b.used or 0, 0
+    open = function(b, text)
+      local used, mark, part = string.match(text, '^(%d+) (%d+) (%d+)$')
+      if not used then
+        return true
+      end
+      used, mark, part = used + 0, mark + 0, part + 0
+      if used >= MOST or mark >= EXACT or part > 1000000000 then
+        return true
+      end
+      local start = now - now % b.period
+      mark = past(b, mark)
+      b.used, b.part = used, part
+      if mark < start then
+        b.used, b.part = 0, mark >= start - b.period and b.used or 0
       end
       b.mark, b.used = now, b.used + weight(b)
     end,
 
     wait = function(b, n)
-      local ends = b.period - fmod(now, b.period)
+      local ends = b.period - now % b.period
       local current, keep = b.used - weight(b), b.used - n
       if keep >= current then
         return ends - muldiv(b.period, keep - current, b.part)

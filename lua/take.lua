@@ -1,49 +1,154 @@
--- Take: charges every bucket, or none if one of them refuses, at one instant.
+-- Take: decides calls, one after the other, at one instant. Each charges every bucket of its own, or none if one of them
+-- refuses, and sees what those before it took.
 --
--- KEYS, ARGV  the charges, see bucket.lua
--- Reply       three integers a charge, and the time of the decision, in microseconds since 1970:
+-- KEYS        the buckets, in the order of the calls
+-- ARGV        the caller's time, see bucket.lua, and then by kinds of calls, which are those of equal charges:
+--               asks     "charges asks": how many charges each call has, and how many asks there are of this kind, of which
+--                        each has buckets of its own and is of one call, or, with a number more an ask, "1 3 50 1 7", of as
+--                        many calls as that says. Of 0 it is that of a call that a limit on another server refuses.
+--               charges  as many texts as that, see bucket.lua
+-- Reply       for each ask, of one call or none: three integers a charge
 --               retry      0 it is admitted, -1 it never can be, above 0 the microseconds after which it would be;
 --                          below -1 it is admitted and has to wait for its turn, for -1 - retry microseconds
 --               remaining  units left after the call
 --               reset      microseconds until the bucket is as new
---             or an error, before anything was written
+--             of several calls: how many of them are admitted, which are the first, and then four integers a charge, after
+--             all calls: those three, of which retry is that of the calls that are refused, 0 if there are none, and
+--               part       of a tb or lb that is greedy: the progress to the next unit, in 1/period of a unit;
+--                          of one that is not: the microseconds since its mark
+--             of one that cannot be decided, where there are several: the text of an error, before anything of it was
+--             written; an error reply among others is more than some clients can read;
+--             and the time of the decision, in microseconds since 1970: at the end, or, if the caller told its, which may
+--             have to be a later one, after each ask. If there is but one ask, its error is the reply
 --
 -- A refused call changes nothing, with two exceptions: a key gets the time to live that it lacks, and a state from the
 -- future, which a server's clock that was set back leaves behind, is moved to the present, with all that was
 -- taken in advance. Otherwise nothing would come back until the clock is where it was.
 
-local buckets, refused = load_all(), ARGV[7 * #KEYS + 1] == 'refused'
-for i = 1, #KEYS do
-  local b = buckets[i]
+local began = now
+local reply, n = { 0, 0, 0, 0 }, 0 -- the reply, made to measure for one call with one charge, and how much of it there is
+
+-- Returns how many of the calls, which ask for more than there is, a bucket admits, and notes when it admits the next.
+local function admit(b, calls)
+  if calls > 1 then
+    local free = b.capacity - b.used
+    return free > 0 and (free - free % b.cost) / b.cost or 0
+  end
   b.retry = retry(b)
-  if b.unreadable then
-    return redis.error_reply(UNREADABLE)
-  end
-  if b.ahead then
-    b.moved = bucket(i, true)
-  end
-  refused = refused or b.retry > 0 or b.retry == -1
+  return (b.retry > 0 or b.retry == -1) and 0 or calls
 end
 
-local reply = { 0, 0, 0, 0 } -- made to measure for one charge
-for i = 1, #KEYS do
-  local b = buckets[i]
-  local takes = not refused and b.cost > 0
-  if takes then
-    if b.algorithm.take then
-      b.algorithm.take(b)
+-- Decides an ask and adds the answer to the reply. Returns an error if it cannot.
+local function decide(buckets, calls)
+  now, late, unreadable = began, false, false
+  load_all(buckets)
+  local admitted, asked = calls, calls > 1 and calls or 1
+  for i = 1, #buckets do
+    local b = buckets[i]
+    b.retry = 0
+    if b.cost > 0 and b.used - b.own + b.cost * asked > b.capacity then
+      local most = admit(b, calls)
+      admitted = most < admitted and most or admitted
     end
-    b.used = b.used - b.own + b.cost
   end
-  local rest = reset(b)
-  if takes then
-    b.algorithm.store(b, rest)
-  elseif refused and b.ahead then
-    b.algorithm.store(b.moved, reset(b.moved))
-  elseif refused and b.stored then
-    extend(b, rest)
+  if admitted > 0 then
+    for i = 1, #buckets do
+      local b = buckets[i]
+      if b.cost > 0 then
+        if b.algorithm.take then
+          b.algorithm.take(b)
+        end
+        b.used = b.used - b.own + b.cost * admitted
+      end
+    end
   end
-  answer(reply, i, b, rest)
+  if calls > 1 and admitted < calls then
+    for i = 1, #buckets do
+      buckets[i].retry = retry(buckets[i])
+    end
+  end
+  if unreadable then
+    return redis.error_reply(UNREADABLE)
+  end
+
+  local m = n
+  if calls > 1 then
+    m = m + 1
+    reply[m] = admitted
+  end
+  for i = 1, #buckets do
+    local b = buckets[i]
+    local rest = reset(b)
+    m = answer(reply, m, b, rest)
+    if calls > 1 then
+      m = m + 1
+      reply[m] = b.interval and now - b.mark or b.part
+    end
+    if admitted > 0 then
+      if b.cost > 0 then
+        b.algorithm.store(b, rest)
+      end
+    elseif b.ahead then
+      b.trusts = true
+      b.algorithm.load(b)
+      b.algorithm.store(b, reset(b))
+      b.trusts = nil
+    elseif b.stored then
+      extend(b, rest)
+    end
+  end
+  n = m
 end
-reply[3 * #KEYS + 1] = now
-return reply
+
+-- Adds an error to the reply, in place of what there may be of the answer.
+local function fail(err)
+  for i = #reply, n + 1, -1 do
+    reply[i] = nil
+  end
+  n = n + 1
+  reply[n] = type(err) == 'table' and err.err or err -- a text before Redis 7.0
+end
+
+-- Decides all asks. A function, since in miniredis, after an error, the text itself has other locals than its functions.
+local function decide_all()
+  local key, at = 0, 2
+  while key < #KEYS do
+    local charges, asks, counts = string.match(ARGV[at], '^(%d+) (%d+)(.*)$')
+    local buckets, calls = {}, {}
+    for i = 1, tonumber(charges) do
+      buckets[i] = bucket(ARGV[at + i])
+    end
+    for count in string.gmatch(counts, '%d+') do
+      calls[#calls + 1] = tonumber(count)
+    end
+    at = at + 1 + #buckets
+    local alone = #buckets == #KEYS
+    for ask = 1, tonumber(asks) do
+      for i = 1, #buckets do
+        key = key + 1
+        buckets[i].key = KEYS[key]
+      end
+      if alone then
+        local err = decide(buckets, calls[ask] or 1)
+        if err then
+          return err
+        end
+      else
+        local _, err = pcall(decide, buckets, calls[ask] or 1)
+        if err then
+          fail(err)
+        end
+      end
+      if told then
+        n = n + 1
+        reply[n] = now
+      end
+    end
+  end
+  if not told then
+    reply[n + 1] = now
+  end
+  return reply
+end
+
+return decide_all()

@@ -12,6 +12,10 @@
 
 -- Returns the microseconds until n units have come back, count of them each period, of which part has already done so.
 local function refill_wait(b, n)
+  local product = b.period * n
+  if product < EXACT then
+    return divup(product - b.part, b.count)
+  end
   local whole, rest = muldiv(b.period, n, b.count)
   return whole + divup(rest - b.part, b.count)
 end
@@ -34,7 +38,7 @@ local function most_out(b)
     return b.capacity
   end
   if b.interval then
-    return b.capacity + math.min((patience - fmod(patience, b.period)) / b.period * b.count, 1000000000) + b.count
+    return b.capacity + math.min((patience - patience % b.period) / b.period * b.count, 1000000000) + b.count
   end
   local back = muldiv(patience, b.count, b.period)
   return b.capacity + math.min(back, 1000000000) + 1
@@ -50,7 +54,7 @@ local function give_turn(b)
   local within, rest
   if b.interval then
     local passed = now - b.mark + b.delay
-    within = (passed - fmod(passed, b.period)) / b.period * b.count
+    within = (passed - passed % b.period) / b.period * b.count
   else
     within, rest = muldiv(b.delay, b.count, b.period)
     if rest + b.part >= b.period then
@@ -66,31 +70,36 @@ function algorithms.tb()
     load = load_text,
     store = store_text,
     give = give_turn,
+    hear = hear,
 
-    read = function(text)
+    open = function(b, text)
       local used, mark, part = string.match(text, '^(%d+) (%d+) (%d+)$')
-      return tonumber(used), tonumber(mark), tonumber(part)
-    end,
-
-    open = function(b)
-      hear(b)
-      local period, most = b.period, most_out(b)
-      local passed = elapsed(b)
-      if b.used > most then
-        b.used, b.part = most, 0
+      if not used then
+        return true
+      end
+      used, mark, part = used + 0, mark + 0, part + 0
+      if used >= MOST or mark >= EXACT or part >= EXACT then
+        return true
+      end
+      local period, passed = b.period, now - past(b, mark)
+      if used > b.capacity then
+        local most = most_out(b)
+        if used > most then
+          used, part = most, 0
+        end
       end
       if b.interval then
-        local spent = fmod(passed, period)
-        b.used = b.used - (passed - spent) / period * b.count -- inexact only where it is far below zero
+        local spent = passed % period
+        b.used = used - (passed - spent) / period * b.count -- inexact only where it is far below zero
         b.mark, b.part = now - spent, 0
         return
       end
-      local back, part = muldiv(passed, b.count, period)
-      part = part + (b.part < period and b.part or period - 1) -- the period may have become shorter
-      if part >= period then
-        back, part = back + 1, part - period
+      local back, progress = muldiv(passed, b.count, period)
+      progress = progress + (part < period and part or period - 1) -- the period may have become shorter
+      if progress >= period then
+        back, progress = back + 1, progress - period
       end
-      b.used, b.mark, b.part = b.used - back, now, part
+      b.used, b.mark, b.part = used - back, now, progress
     end,
 
     wait = function(b, n)

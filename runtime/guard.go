@@ -170,6 +170,9 @@ func (g *Guard) charge(ctx context.Context, s *scratch, r *rule, call args) erro
 	s.charges = append(s.charges, r.charge)
 	c := &s.charges[len(s.charges)-1]
 	c.Cost, c.Key = cost, key
+	if g.waits || s.timed { // who gives up waiting, and Call.End, may give units back early
+		c.Fresh = true
+	}
 	if r.leased {
 		c.Holder = s.holder
 	}

@@ -121,7 +121,9 @@ func compile(r Rule, wanted *[]string) (rule, error) {
 		r.Status = http.StatusTooManyRequests
 	}
 	compiled := rule{Rule: r, parts: parts, leased: r.Limit.Algorithm == Concurrency}
-	compiled.charge = Charge{Name: r.Name, Limit: r.Limit, Cost: r.Cost, prefetch: r.Prefetch}
+	// Units that processes have taken in advance may come back early, and what looks on is there to be measured.
+	fresh := r.Prefetch > 0 || r.Mode == ModeShadow
+	compiled.charge = Charge{Name: r.Name, Limit: r.Limit, Cost: r.Cost, Fresh: fresh, prefetch: r.Prefetch}
 	if len(parts) == 1 && parts[0].kind == literalPart {
 		compiled.charge.Key, compiled.parts = slices.Clip([]byte(parts[0].literal)), nil
 	}

@@ -33,6 +33,11 @@ type Charge struct {
 	// turns, so that what comes back is only what nobody is waiting behind.
 	Delay time.Duration
 
+	// Fresh has a Take asked of the Store itself, by one that otherwise answers from what it remembers of refusals, and its
+	// answer not remembered. It is for buckets to which units may come back before their time by somebody else's Refund,
+	// and should then be set on all charges of them.
+	Fresh bool
+
 	// Holder is the id of the holder, for [Concurrency]: 1 to 128 printable ASCII characters without spaces, which
 	// nobody else can guess.
 	Holder string

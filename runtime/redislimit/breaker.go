@@ -37,6 +37,7 @@ type breaker struct {
 	born     time.Time
 	doubted  atomic.Int64 // from when on it is in doubt, by now, unless it answers
 	scouting atomic.Bool  // whether a flight goes on after its budget, to find out what is wrong
+	offPath  atomic.Bool  // whether the server is, or may be tried by one flight at a time
 
 	mu      sync.Mutex // may be locked while the circuit is, not the other way
 	failure *Error     // the last one, or one of shortly before that tells more
@@ -174,6 +175,7 @@ func (b *breaker) now() time.Duration { return time.Since(b.born) }
 
 // changed is called by the circuit, which is locked meanwhile.
 func (b *breaker) changed(_ string, from, to gobreaker.State) {
+	b.offPath.Store(to != gobreaker.StateClosed)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {

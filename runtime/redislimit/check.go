@@ -61,7 +61,7 @@ func (s *Store) stages(ctx context.Context) ([]stage, error) {
 		slices.SortFunc(stages, byServer)
 		return stages, nil
 	default:
-		one := stage{server: serverOf(client), client: client, rights: rights, store: s.alone(client), identity: identity}
+		one := stage{server: addrOf(client), client: client, rights: rights, store: s.alone(client), identity: identity}
 		for i := range scattered {
 			one.others = append(one.others, numbered(identity, i))
 		}
@@ -84,7 +84,7 @@ func byServer(a, b stage) int { return cmp.Compare(a.server, b.server) }
 func (s *Store) alone(client processor) *Store {
 	one := &Store{prefix: s.prefix, scripts: s.scripts, now: s.now}
 	one.sender.client = client
-	one.sender.only = newBreaker(serverOf(client), &one.sender)
+	one.sender.only = newServer(addrOf(client), &one.sender)
 	return one
 }
 

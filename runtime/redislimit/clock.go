@@ -15,14 +15,10 @@ func ClientTime() Option {
 	return optionFunc(func(s *Store) { s.now = time.Now })
 }
 
-// withTime appends to the arguments of a script, of which there are so many after those of the charges, the time that it
-// goes by.
-func (s *Store) withTime(args []any, further int) []any {
+// callTime returns the time that a script goes by, as its argument: nothing if that is the server's.
+func (s *Store) callTime() any {
 	if s.now == nil {
-		return args
+		return ""
 	}
-	if further == 0 {
-		args = append(args, "") // in the place of refusedElsewhere
-	}
-	return append(args, s.now().UnixMicro())
+	return s.now().UnixMicro()
 }

@@ -68,6 +68,8 @@ const (
 	// KindOutage is a server that was not asked, as it is off the path of calls, see [OnOutage]. The error wraps what took
 	// it off.
 	KindOutage Kind = "outage"
+	// KindOverload is a server that was not asked, as more calls of this process wait for it than it can answer in time.
+	KindOverload Kind = "overload"
 	// KindLoading is a server that still loads its data.
 	KindLoading Kind = "loading"
 	// KindReadOnly is a server that takes no writes: a replica, or one that lacks replicas or cannot save its data.
@@ -176,6 +178,14 @@ func kindOfReply(text string) Kind {
 
 // fault returns an Error whose method and keys are yet to be told.
 func fault(kind Kind, err error) *Error { return &Error{Kind: kind, Err: err} }
+
+// faultOf returns an Error of what a client returns, or of what is one already.
+func faultOf(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	return fault(kindOf(err), conceal(err))
+}
 
 // noAnswerError is that of a call whose budget is used up. It does not match [context.DeadlineExceeded], as the deadline
 // was not the caller's.

@@ -47,3 +47,42 @@ func (s *Store) OnReload(reload func()) { s.sender.reload = reload }
 
 // TryAgainMost is how long a script is sent again whose keys are on the move.
 const TryAgainMost = tryAgainMost
+
+// SteadySpan is how long a server's clock is watched before refusals are remembered.
+const SteadySpan = steadySpan
+
+// Denied returns how many calls the Store remembers that were refused.
+func (s *Store) Denied() int {
+	n := 0
+	for i := range s.denied.sets {
+		for j := range s.denied.sets[i].ways {
+			if s.denied.sets[i].ways[j].Load() != nil {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// What bounds the calls that wait for each other.
+const (
+	MaxFlights = maxFlights
+	MaxAsks    = maxAsks
+	MaxWaiting = maxWaiting
+)
+
+// UnderWay returns how many exchanges with the one server are under way.
+func (s *Store) UnderWay() int {
+	g := &s.sender.only.gatherer
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.flights
+}
+
+// Waiting returns how many calls wait for others at the one server.
+func (s *Store) Waiting() int {
+	g := &s.sender.only.gatherer
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.waiting
+}

@@ -1,9 +1,14 @@
 package redislimit_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -18,10 +23,12 @@ import (
 // fake is a client whose server is a function of the test's. By default it allows everything.
 type fake struct {
 	mu   sync.Mutex
-	sent []string // the keys, in the order of the commands
+	sent []string // the first keys, in the order of the commands
+	args [][]any  // of the commands
 	do   func(ctx context.Context, key string) error
 
 	replies map[string][]any // by key, the next ones
+	runs    bool             // whether its clock is that of the process, and does not stand still
 }
 
 // serve has do answer from now on; nil allows everything.
@@ -40,6 +47,30 @@ func (f *fake) count() int {
 	return n
 }
 
+// fakePipeline has the commands of a pipeline processed one by one.
+type fakePipeline struct {
+	redis.Pipeliner // for what nobody calls
+	fake            *fake
+	cmds            []redis.Cmder
+}
+
+func (f *fake) Pipeline() redis.Pipeliner { return &fakePipeline{fake: f} }
+
+func (p *fakePipeline) Process(_ context.Context, cmd redis.Cmder) error {
+	p.cmds = append(p.cmds, cmd)
+	return nil
+}
+
+func (p *fakePipeline) Exec(ctx context.Context) ([]redis.Cmder, error) {
+	var errs []error
+	for _, cmd := range p.cmds {
+		err := p.fake.Process(ctx, cmd)
+		cmd.SetErr(err)
+		errs = append(errs, err)
+	}
+	return p.cmds, cmp.Or(errs...)
+}
+
 func (f *fake) Process(ctx context.Context, cmd redis.Cmder) error {
 	at := 3 // of a script
 	if cmd.Name() == "del" {
@@ -47,9 +78,9 @@ func (f *fake) Process(ctx context.Context, cmd redis.Cmder) error {
 	}
 	key := cmd.Args()[at].(string)
 	f.mu.Lock()
-	f.sent = append(f.sent, key)
+	f.sent, f.args = append(f.sent, key), append(f.args, cmd.Args())
 	do := f.do
-	var reply any = []any{int64(0), int64(4), int64(1), int64(1)}
+	var reply any
 	if next := f.replies[key]; len(next) > 0 {
 		reply, f.replies[key] = next[0], next[1:]
 	}
@@ -59,9 +90,48 @@ func (f *fake) Process(ctx context.Context, cmd redis.Cmder) error {
 		err = do(ctx, key)
 	}
 	if script, ok := cmd.(interface{ SetVal(any) }); ok {
+		if reply == nil {
+			reply = allowed(cmd.Args())
+		}
+		if values, ok := reply.([]any); ok && f.runs {
+			reply = slices.Concat(values[:len(values)-1], []any{time.Now().UnixMicro()})
+		}
 		script.SetVal(reply)
 	}
 	return err
+}
+
+// allowed returns the reply to a script that admits what it is asked, of equal calls up to five.
+func allowed(args []any) (reply []any) {
+	texts := args[4+args[2].(int):] // after the keys and the time
+	for len(texts) > 0 {
+		var charges, asks, calls int
+		counts := strings.Fields(texts[0].(string))
+		if n, _ := fmt.Sscan(texts[0].(string), &charges, &asks); n != 2 { // not of take
+			charges, asks, counts, texts = 1, 1, nil, append(texts[:1:1], texts...)
+		}
+		for i := range asks {
+			if calls = 1; len(counts) > 2 {
+				calls, _ = strconv.Atoi(counts[2+i])
+			}
+			if calls > 1 {
+				reply = append(reply, int64(min(calls, 5)))
+			}
+			for range charges {
+				left := int64(5 - min(calls, 5))
+				switch {
+				case calls > 5:
+					reply = append(reply, int64(1), left, int64(1), int64(0))
+				case calls > 1:
+					reply = append(reply, int64(0), left, int64(1), int64(0))
+				default:
+					reply = append(reply, int64(0), left, int64(1))
+				}
+			}
+		}
+		texts = texts[1+charges:]
+	}
+	return append(reply, int64(1))
 }
 
 // hang is a server that answers no more, at the other end of a client that looks at its own timeout only.

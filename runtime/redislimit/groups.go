@@ -87,7 +87,7 @@ func hashTag(key string) string {
 func (s *Store) takeGroups(ctx context.Context, groups []group, results []ratelimit.Result) error {
 	for i := range groups {
 		g := &groups[i]
-		err := s.decide(ctx, "take", s.scripts.take, g.charges, g.results)
+		err := s.decide(ctx, g.charges, g.results)
 		if err == nil && !refused(g.results) {
 			continue
 		}
@@ -95,7 +95,7 @@ func (s *Store) takeGroups(ctx context.Context, groups []group, results []rateli
 			return err
 		}
 		err = each(slices.Concat(groups[:i], groups[i+1:]), func(g *group) error {
-			return s.decide(ctx, "take", s.scripts.take, g.charges, g.results, refusedElsewhere)
+			return s.refuse(ctx, g.charges, g.results)
 		})
 		if err != nil {
 			return err
@@ -174,7 +174,7 @@ func (s *Store) giveBackSoon(ctx context.Context, charges []ratelimit.Charge) er
 
 func (s *Store) peekGroups(ctx context.Context, groups []group, results []ratelimit.Result) error {
 	err := each(groups, func(g *group) error {
-		return s.decide(ctx, "peek", s.scripts.peek, g.charges, g.results)
+		return s.look(ctx, g.charges, g.results)
 	})
 	if err == nil {
 		fill(results, groups)

@@ -24,14 +24,39 @@ func (l lastArgument) Process(ctx context.Context, cmd redis.Cmder) error {
 	if !ok {
 		return l.processor.Process(ctx, cmd)
 	}
-	args := slices.Clip(cmd.Args())
-	looksAt := fixedArgs + (1+chargeArgs)*args[2].(int) + furtherArgs
-	for len(args) < looksAt {
-		args = append(args, "")
-	}
-	longer := charging{redis.NewCmd(ctx, append(args, l.argument())...)}
-	longer.SetFirstKeyPos(fixedArgs)
+	longer := l.longer(ctx, script)
 	err := l.processor.Process(ctx, longer)
 	script.SetVal(longer.Val())
 	return err
+}
+
+func (l lastArgument) longer(ctx context.Context, script charging) charging {
+	return newCharging(ctx, append(slices.Clip(script.Args()), l.argument()))
+}
+
+func (l lastArgument) Pipeline() redis.Pipeliner {
+	return &longerPipeline{Pipeliner: l.processor.Pipeline(), by: l}
+}
+
+type longerPipeline struct {
+	redis.Pipeliner
+	by      lastArgument
+	scripts []charging
+	longer  []charging
+}
+
+func (p *longerPipeline) Process(ctx context.Context, cmd redis.Cmder) error {
+	script := cmd.(charging)
+	longer := p.by.longer(ctx, script)
+	p.scripts, p.longer = append(p.scripts, script), append(p.longer, longer)
+	return p.Pipeliner.Process(ctx, longer)
+}
+
+func (p *longerPipeline) Exec(ctx context.Context) ([]redis.Cmder, error) {
+	cmds, err := p.Pipeliner.Exec(ctx)
+	for i, script := range p.scripts {
+		script.SetVal(p.longer[i].Val())
+		script.SetErr(p.longer[i].Err())
+	}
+	return cmds, err
 }

@@ -15,13 +15,14 @@ type Outage struct {
 // OnOutage has the Store report when a server is taken off the path of calls, and when it is back. The default is one
 // line of [slog.Default] each, a warning and an info; nil is no report.
 //
-// A server is taken off after five failures in a row, or when of twenty calls or more within ten seconds at least half
-// have failed. These must have lasted for twice the [Timeout], so that it may stall for a moment. From then on calls get an
-// [Error] of [KindOutage] at once. After half a second to a second, which each process draws for itself, one call tries
-// whether it is back, and if not, another one as long after that. Failures are those of the kinds timeout, connection,
-// loading, readonly, busy, memory and clock. After one of readonly or memory only a call that was charged is an answer,
-// until there was none for ten seconds: such a server still refuses others. The end of a caller's context before [Timeout] is no failure, but a server that has
-// answered nobody for as long as that is asked for so long, whether the caller waits or not.
+// A server is taken off after five failures in a row, or when of twenty exchanges or more within ten seconds at least half
+// have failed; an exchange is one, however many calls it has. These must have lasted for twice the [Timeout], so that it
+// may stall for a moment. From then on calls get an [Error] of [KindOutage] at once. After half a second to a second, which
+// each process draws for itself, one call tries whether it is back, and if not, another one as long after that. Failures
+// are those of the kinds timeout, connection, loading, readonly, busy, memory and clock. After one of readonly or memory
+// only a call that was charged is an answer, until there was none for ten seconds: such a server still refuses others. The
+// end of a caller's context before [Timeout] is no failure, but a server that has answered nobody for as long as that is
+// asked for so long, whether the caller waits or not.
 //
 // In a Cluster or Ring each server is watched by itself. One that leaves it while it is off the path is never reported as
 // back.

@@ -70,6 +70,7 @@ func (st *stage) charge(algorithm ratelimit.Algorithm) ratelimit.Charge {
 		Name:   "check",
 		Limit:  ratelimit.Limit{Algorithm: algorithm, Count: 5, Period: time.Minute},
 		Cost:   1,
+		Fresh:  true,
 		Holder: "check",
 	}
 }

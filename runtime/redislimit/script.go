@@ -1,14 +1,14 @@
 package redislimit
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha1"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
+	"strconv"
 	"strings"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -38,58 +38,81 @@ var standard = scripts{
 }
 
 const (
-	fixedArgs   = 3 // the command, the script, the number of keys
-	chargeArgs  = 7 // see lua/bucket.lua
-	furtherArgs = 2 // refusedElsewhere and the time, see there
+	fixedArgs = 3 // the command, the script, the number of keys
+	timeArgs  = 1 // see lua/bucket.lua
 )
 
-// refusedElsewhere makes take look at the charges as those of a call that another limit refuses.
-const refusedElsewhere = "refused"
-
-// run runs a script on the charges, with further arguments after theirs, and returns its reply.
-func (s *Store) run(ctx context.Context, sc *script, charges []ratelimit.Charge, further ...any) (any, error) {
+// run runs a script on the charges and returns its reply.
+func (s *Store) run(ctx context.Context, sc *script, charges []ratelimit.Charge) (any, error) {
 	if err := s.sender.ready(); err != nil {
 		return nil, err
 	}
-	args := make([]any, 0, fixedArgs+len(charges)*(1+chargeArgs)+furtherArgs)
+	args := make([]any, 0, fixedArgs+timeArgs+2*len(charges))
 	args = append(args, "evalsha", sc.digest, len(charges))
 	for i := range charges {
 		args = append(args, s.key(&charges[i]))
 	}
+	args = append(args, s.callTime())
 	for i := range charges {
-		c := &charges[i]
-		l := &c.Limit
-		args = append(args, code(l.Algorithm), l.Count, l.Period.Microseconds(), l.Capacity(), int(l.Refill), c.Cost, extra(c))
+		args = append(args, chargeText(&charges[i]))
 	}
-	args = s.withTime(append(args, further...), len(further))
+	return s.send(ctx, sc, args)
+}
 
-	n, writes := len(charges), sc == s.scripts.take && len(further) == 0 && slices.ContainsFunc(charges, costs)
-	return s.sender.send(ctx, s.key(&charges[0]), func(ctx context.Context) (any, error) {
-		reply, err := s.sender.eval(ctx, sc, args)
-		if err == nil && writes && admits(reply, n) {
-			return charged{reply}, nil
+// ask asks one question by itself. The Store must be ready.
+func (s *Store) ask(ctx context.Context, a *ask) error {
+	asks := []*ask{a}
+	reply, err := s.send(ctx, s.scripts.take, s.encodeBatch(asks))
+	if err == nil {
+		err = cmp.Or(s.readBatch(reply, asks), a.err)
+	}
+	return err
+}
+
+// send runs a script with arguments of which the first is a key. The Store must be ready.
+func (s *Store) send(ctx context.Context, sc *script, args []any) (any, error) {
+	return s.sender.send(ctx, args[fixedArgs].(string), func(ctx context.Context) (any, error) {
+		for began := s.sender.now(); ; {
+			reply, err := eval(ctx, s.sender.client, sc, args)
+			if err == nil || !s.sender.mayTryAgain(ctx, err, began) {
+				return reply, err
+			}
 		}
-		return reply, err
 	})
 }
 
 func costs(c ratelimit.Charge) bool { return c.Cost > 0 }
 
-// extra returns the argument that is of another kind for each algorithm.
-func extra(c *ratelimit.Charge) any {
+// chargeText returns a charge as the scripts read it, see lua/bucket.lua.
+func chargeText(c *ratelimit.Charge) string {
+	var array [128]byte
+	l := &c.Limit
+	text := append(array[:0], code(l.Algorithm)...)
+	for _, n := range [...]int64{l.Count, l.Period.Microseconds(), l.Capacity(), int64(l.Refill), c.Cost} {
+		text = append(text, ' ')
+		text = strconv.AppendInt(text, n, 10)
+	}
+	text = append(text, ' ')
+	return string(appendExtra(text, c))
+}
+
+// appendExtra appends what is of another kind for each algorithm.
+func appendExtra(text []byte, c *ratelimit.Charge) []byte {
 	switch c.Limit.Algorithm {
 	case ratelimit.TokenBucket, ratelimit.LeakyBucket:
+		text = strconv.AppendInt(text, c.Wait.Microseconds(), 10)
 		if c.Delay > 0 {
-			return fmt.Sprintf("%d %d", c.Wait.Microseconds(), c.Delay.Microseconds())
+			text = append(text, ' ')
+			text = strconv.AppendInt(text, c.Delay.Microseconds(), 10)
 		}
-		return c.Wait.Microseconds()
 	case ratelimit.Concurrency:
-		return c.Holder
+		text = append(text, c.Holder...)
+	default:
+		if taken := c.Taken.Microseconds(); taken > 0 {
+			text = strconv.AppendInt(text, taken, 10)
+		}
 	}
-	if taken := c.Taken.Microseconds(); taken > 0 {
-		return taken
-	}
-	return ""
+	return text
 }
 
 // isNoScript reports whether a server says that it does not know the script, and so has not run it. Some proxies put
@@ -105,8 +128,7 @@ func isReply(err error) bool {
 }
 
 const (
-	answerInts = 3  // of one charge in the reply of a decision: retry, remaining, reset
-	never      = -1 // as retry; below it -1 - the delay of an allowed call
+	never = -1 // as retry; below it -1 - the delay of an allowed call
 	// maxWait is above any wait: a valid limit takes 130 years at most, and more only if a clock was set back by decades,
 	// which a leaky bucket waits for. It fits into a Duration.
 	maxWait = 1 << 53 // microseconds
@@ -114,61 +136,22 @@ const (
 	maxTime = 1 << 53 // microseconds since 1970
 )
 
-// readResults reads the reply of the scripts that decide. It leaves no result that was not in the reply.
+// readResults reads the reply of peek. It leaves no result that was not in the reply.
 func readResults(reply any, charges []ratelimit.Charge, results []ratelimit.Result) error {
-	values, ok := reply.([]any)
-	answers := answerInts * len(charges)
-	if !ok || len(values) != answers+1 {
-		return unexpected(reply, "%d integers", answers+1)
+	values, _ := reply.([]any)
+	r := reader{values: values}
+	answers := make([]answer, len(charges))
+	for i := range charges {
+		answers[i] = r.answer(&charges[i])
 	}
-	at, ok := values[answers].(int64)
-	if !ok || at <= 0 || at >= maxTime {
-		return unexpected(reply, "the time at the end")
+	at := r.time()
+	if r.broken || len(r.values) > 0 {
+		return unexpected(reply, "%d integers of decisions and the time", 3*len(charges))
 	}
 	for i := range charges {
-		c := &charges[i]
-		lowest := [answerInts]int64{never - c.Wait.Microseconds(), 0, 0}
-		var answer [answerInts]int64
-		for j := range answer {
-			n, ok := values[i*answerInts+j].(int64)
-			if !ok || n < lowest[j] || n > maxWait {
-				return unexpected(reply, "integers of a decision")
-			}
-			answer[j] = n
-		}
-		r := ratelimit.Result{
-			Limit:      c.Limit.Capacity(),
-			Remaining:  answer[1],
-			ResetAfter: time.Duration(answer[2]) * time.Microsecond,
-			At:         time.Duration(at) * time.Microsecond,
-		}
-		switch retry := answer[0]; {
-		case retry > 0:
-			r.RetryAfter = time.Duration(retry) * time.Microsecond
-		case retry == never:
-			r.RetryAfter = ratelimit.Never
-		case retry < never:
-			r.Allowed, r.Delay = true, time.Duration(never-retry)*time.Microsecond
-		default:
-			r.Allowed = true
-		}
-		results[i] = r
+		results[i] = answers[i].result(&charges[i], at)
 	}
 	return nil
-}
-
-// admits reports whether the reply of take says that so many charges were made.
-func admits(reply any, charges int) bool {
-	values, ok := reply.([]any)
-	if !ok || len(values) != answerInts*charges+1 {
-		return false
-	}
-	for i := range charges {
-		if retry, ok := values[i*answerInts].(int64); !ok || retry > 0 || retry == never {
-			return false
-		}
-	}
-	return true
 }
 
 // unexpected returns the error of a reply that is none of the scripts'.

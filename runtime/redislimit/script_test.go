@@ -70,7 +70,7 @@ func TestOneCommandForAllLimits(t *testing.T) {
 	if len(seen.commands) != 1 || seen.commands[0] != "evalsha" {
 		t.Fatalf("sent %v: want one evalsha", seen.commands)
 	}
-	want := []any{2, "rl:{a}:tb:1m", "rl:{a}:fw:1m", "tb", int64(5), int64(60e6), int64(5), 0, int64(1), int64(0), "fw", int64(5), int64(60e6), int64(5), 0, int64(2), ""}
+	want := []any{2, "rl:{a}:tb:1m", "rl:{a}:fw:1m", "", "2 1", "tb 5 60000000 5 0 1 0", "fw 5 60000000 5 0 2 "}
 	for i, arg := range seen.args[0][2:] {
 		if i >= len(want) || arg != want[i] {
 			t.Fatalf("arguments are %v: want %v", seen.args[0][2:], want)
@@ -78,8 +78,8 @@ func TestOneCommandForAllLimits(t *testing.T) {
 	}
 }
 
-// What a charge asks for beyond its cost is its last argument.
-func TestLastArgumentOfACharge(t *testing.T) {
+// What a charge asks for beyond its cost comes last.
+func TestChargeAsText(t *testing.T) {
 	server := newMini(t)
 	seen := &intercept{}
 	server.client.AddHook(seen)
@@ -93,30 +93,30 @@ func TestLastArgumentOfACharge(t *testing.T) {
 	}
 	for _, test := range []struct {
 		charges []ratelimit.Charge
-		want    any
+		want    string
 	}{
-		{tb("a", 1), int64(0)},
-		{lb("a", 1), int64(0)},
-		{fw("a", 1), ""},
-		{sw("a", 1), ""},
-		{sl("a", 1), ""},
-		{waiting, int64(2_000_000)},
-		{leaving, "1000000 5"},
-		{taken(fw("a", 1)), int64(7)},
-		{taken(sw("a", 1)), int64(7)},
-		{taken(sl("a", 1)), int64(7)},
-		{taken(tb("a", 1)), int64(0)},
-		{taken(lb("a", 1)), int64(0)},
-		{taken(cc("a", 1, "ann")), "ann"},
-		{cc("a", 1, "ann"), "ann"},
-		{cc("a", 0, ""), ""},
+		{tb("a", 1), "tb 5 60000000 5 0 1 0"},
+		{lb("a", 1), "lb 5 60000000 5 0 1 0"},
+		{fw("a", 1), "fw 5 60000000 5 0 1 "},
+		{sw("a", 1), "sw 5 60000000 5 0 1 "},
+		{sl("a", 1), "sl 5 60000000 5 0 1 "},
+		{waiting, "tb 5 60000000 5 0 1 2000000"},
+		{leaving, "lb 5 60000000 5 0 1 1000000 5"},
+		{taken(fw("a", 1)), "fw 5 60000000 5 0 1 7"},
+		{taken(sw("a", 1)), "sw 5 60000000 5 0 1 7"},
+		{taken(sl("a", 1)), "sl 5 60000000 5 0 1 7"},
+		{taken(tb("a", 1)), "tb 5 60000000 5 0 1 0"},
+		{taken(lb("a", 1)), "lb 5 60000000 5 0 1 0"},
+		{taken(cc("a", 1, "ann")), "cc 5 60000000 5 0 1 ann"},
+		{cc("a", 1, "ann"), "cc 5 60000000 5 0 1 ann"},
+		{cc("a", 0, ""), "cc 5 60000000 5 0 0 "},
 	} {
 		if err := store.Peek(t.Context(), test.charges, results); err != nil {
 			t.Fatal(err)
 		}
 		args := seen.args[len(seen.args)-1]
 		if got := args[len(args)-1]; got != test.want {
-			t.Errorf("%+v: the last argument is %v: want %v", test.charges, got, test.want)
+			t.Errorf("%+v: it is sent as %q: want %q", test.charges, got, test.want)
 		}
 	}
 }

@@ -21,15 +21,24 @@ type sender struct {
 
 	// route returns the server that has a key, so that each is watched by itself; nil if there is one. It may have to ask
 	// for it until it has once succeeded.
-	route    func(ctx context.Context, key string) (server string, err error)
-	routed   atomic.Bool
-	only     *breaker // of the one server, or of those that are asked where keys live
-	breakers sync.Map // by server, each a *breaker
+	route   func(ctx context.Context, key string) (server string, err error)
+	routed  atomic.Bool
+	only    *server  // the one, or those that are asked where keys live
+	servers sync.Map // the others, by address, each a *server
 }
+
+// server is one that a sender sends to.
+type server struct {
+	*breaker
+	gatherer
+}
+
+func newServer(addr string, s *sender) *server { return &server{breaker: newBreaker(addr, s)} }
 
 // processor is what a Store needs of a client.
 type processor interface {
 	Process(ctx context.Context, cmd redis.Cmder) error
+	Pipeline() redis.Pipeliner
 }
 
 // cluster and ring are what clients of several servers can do, be they wrapped or not.
@@ -62,11 +71,11 @@ func (s *sender) lead(client processor) {
 	case ring:
 		s.route = func(_ context.Context, key string) (string, error) { return addr(client.GetShardClientForKey(key)) }
 	}
-	s.only = newBreaker(serverOf(client), s)
+	s.only = newServer(addrOf(client), s)
 }
 
-// serverOf returns what a client leads to, for errors and reports.
-func serverOf(client processor) string {
+// addrOf returns what a client leads to, for errors and reports.
+func addrOf(client processor) string {
 	switch client := client.(type) {
 	case interface{ Options() *redis.Options }:
 		return client.Options().Addr
@@ -83,6 +92,9 @@ func addr(client *redis.Client, err error) (string, error) {
 	return client.Options().Addr, nil
 }
 
+// now is the time by which calls wait. The sender must be ready.
+func (s *sender) now() time.Duration { return s.only.now() }
+
 // sharded reports whether keys live on several servers.
 func (s *sender) sharded() bool { return s.route != nil }
 
@@ -92,6 +104,21 @@ func (s *sender) budget(ctx context.Context) (context.Context, context.CancelFun
 		return ctx, func() {}
 	}
 	return context.WithTimeoutCause(ctx, s.timeout, noAnswerError(s.timeout))
+}
+
+// bounded reports whether a call may fly in its own goroutine, as the client ends its waits with the context. By its
+// defaults go-redis does not. With none of its options does it hear that a context is canceled: such a call may find out
+// as late as at the end of its budget.
+//
+// A client that ends a wait closes the connection. So a caller who has less time waits elsewhere: a server that is farther
+// away than callers have time is not to be connected to anew for each of them.
+func (s *sender) bounded(ctx context.Context) bool {
+	client, ok := s.client.(interface{ Options() *redis.Options })
+	if !ok || !client.Options().ContextTimeoutEnabled || s.timeout <= 0 {
+		return false
+	}
+	deadline, ok := ctx.Deadline()
+	return !ok || time.Until(deadline) >= s.timeout
 }
 
 // ready returns an error if there is nothing to send by.
@@ -104,31 +131,34 @@ func (s *sender) ready() error {
 
 // send does something at the server that has the key. The sender must be ready.
 func (s *sender) send(ctx context.Context, key string, do func(context.Context) (any, error)) (any, error) {
-	b, err := s.breakerOf(ctx, key)
+	srv, err := s.serverOf(ctx, key)
 	if err != nil {
 		return nil, err
 	}
-	return fly(ctx, b, s.timeout, do)
+	return fly(ctx, srv.breaker, s.timeout, do)
 }
 
-func (s *sender) breakerOf(ctx context.Context, key string) (*breaker, error) {
+// serverOf returns the server that has the key.
+func (s *sender) serverOf(ctx context.Context, key string) (*server, error) {
 	if s.route == nil {
 		return s.only, nil
 	}
 	if !s.routed.Load() {
-		_, err := fly(ctx, s.only, s.timeout, func(ctx context.Context) (any, error) { return s.route(ctx, key) })
+		ctx, cancel := s.budget(ctx)
+		defer cancel()
+		_, err := fly(ctx, s.only.breaker, s.timeout, func(ctx context.Context) (any, error) { return s.route(ctx, key) })
 		if err != nil {
 			return nil, err
 		}
 		s.routed.Store(true)
 	}
-	server, err := s.route(ctx, key)
+	addr, err := s.route(ctx, key)
 	if err != nil {
 		return nil, err
 	}
-	b, ok := s.breakers.Load(server)
+	srv, ok := s.servers.Load(addr)
 	if !ok {
-		b, _ = s.breakers.LoadOrStore(server, newBreaker(server, s))
+		srv, _ = s.servers.LoadOrStore(addr, newServer(addr, s))
 	}
-	return b.(*breaker), nil
+	return srv.(*server), nil
 }

@@ -31,7 +31,9 @@ import (
 //
 // No method takes longer than its context and [Timeout], whatever the timeouts of the client are. What it has asked of the
 // server ends in the background, by those: by go-redis's defaults a connection is given up 5 s after a server has fallen
-// silent, and until then nobody else has it. With ContextTimeoutEnabled in the client's options it ends with the call. While
+// silent, and until then nobody else has it. With ContextTimeoutEnabled in the client's options it ends with the call, and
+// calls that are alone are quicker, as they can wait where they are: such a call hears that its context is canceled when it
+// is answered, or has used up its [Timeout]. While
 // the server has answered nobody for as long as [Timeout] it ends with that instead, though the caller has less time, and for
 // one call at a time a second later, to find out what is wrong. A server that goes on failing is taken off the path of calls until it is back, see
 // [OnOutage]. What Redis could not do is an [*Error].
@@ -40,21 +42,33 @@ import (
 // late, or the connection breaks, the error says so, and it is not known whether it was charged, or will be once the
 // server gets to it.
 //
-// In a Cluster or Ring, buckets of different Keys live on different servers, unless the [Prefix] has a hash tag. A call
-// for several Keys is then one script a Key, one after the other. Take still charges all or none: when a Key refuses or
-// errs, what those before it were charged is refunded before Take returns, and the results tell where the limits stand
-// then. In between, other callers find less than there is. The refund is tried for two seconds, even if the context has
-// ended or the server is off the path of calls, and is sent once at most. That Take does not wait for one that takes longer
-// than the call may, or that it fails, is an error too. Three things are not as before after such a refund: a Holder that
-// took again what it held holds nothing, a [ratelimit.SlidingLog] that others took of in between has given back its oldest
-// units, and a bucket of a changed limit is as after any call by the new one. Peek, Refund and Renew ask for all Keys at the
-// same time, and like Reset go on when one fails.
+// Who was refused is refused from this process's memory until its RetryAfter, without asking Redis, see [DenyCache].
+//
+// Calls of Take that come while others are under way to the same server ask together: one script decides up to 64 of them,
+// one after the other, and calls of equal charges are one question, answered in the order in which they came. So the
+// server has a command for many calls, which hooks and traces of the client see as that of the one that came first. There
+// is no timer: a call goes at once while few are under way, and waits for one exchange to end while there are many. Its
+// deadline and [Timeout] count from when it came. What befalls an exchange befalls all of its calls, and is one failure of
+// the server; a bucket that cannot be read is an error of those who ask for it. A call whose caller leaves before it has
+// been sent is not charged.
+//
+// In a Cluster or Ring, calls for different Keys of a server go together in one pipeline of scripts. Buckets of different
+// Keys live on different servers, unless the [Prefix] has a hash tag. A call for several Keys is then one script a Key, one
+// after the other. Take still charges all or none: when a Key refuses or errs, what those before it were charged is
+// refunded before Take returns, and the results tell where the limits stand then. In between, other callers find less than
+// there is. The refund is tried for two seconds, even if the context has ended or the server is off the path of calls, and
+// is sent once at most. That Take does not wait for one that takes longer than the call may, or that it fails, is an error
+// too. Three things are not as before after such a refund: a Holder that took again what it held holds nothing, a
+// [ratelimit.SlidingLog] that others took of in between has given back its oldest units, and a bucket of a changed limit is
+// as after any call by the new one. Peek, Refund and Renew ask for all Keys at the same time, and like Reset go on when one
+// fails.
 type Store struct {
 	sender  sender
 	prefix  string
 	scripts scripts
 	now     func() time.Time // what the scripts go by; nil is the server's clock
 	local   *memlimit.Store
+	denied  denials
 }
 
 var (
@@ -95,6 +109,7 @@ func Timeout(d time.Duration) Option {
 func New(client redis.UniversalClient, opts ...Option) *Store {
 	s := &Store{prefix: defaultPrefix, scripts: standard, local: newLocal()}
 	s.sender.timeout, s.sender.outages.report = defaultTimeout, logOutage
+	s.denied.most = defaultDenied
 	if v := reflect.ValueOf(client); client != nil && (v.Kind() != reflect.Pointer || !v.IsNil()) {
 		s.sender.lead(client)
 	}
@@ -105,6 +120,7 @@ func New(client redis.UniversalClient, opts ...Option) *Store {
 		}
 		opt.apply(s)
 	}
+	s.denied.open()
 	return s
 }
 
@@ -114,12 +130,24 @@ func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []
 	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results), ratelimit.CheckHolders(charges)); err != nil {
 		return err
 	}
-	ctx, cancel := s.sender.budget(ctx)
-	defer cancel()
-	if groups := s.split(charges); groups != nil {
-		return s.takeGroups(ctx, groups, results)
+	asked, known := s.denied.answer(charges, results)
+	if known {
+		return nil
 	}
-	return s.decide(ctx, "take", s.scripts.take, charges, results)
+	if groups := s.split(charges); groups != nil {
+		ctx, cancel := s.sender.budget(ctx)
+		defer cancel()
+		err := s.takeGroups(ctx, groups, results)
+		if err == nil {
+			s.denied.learnOfGroups(asked, charges, results)
+		}
+		return err
+	}
+	err := s.decide(ctx, charges, results)
+	if err == nil {
+		s.denied.learn(asked, charges, results)
+	}
+	return err
 }
 
 // Peek implements [ratelimit.Store]. It returns the context's error if that has ended before, the error of
@@ -133,18 +161,37 @@ func (s *Store) Peek(ctx context.Context, charges []ratelimit.Charge, results []
 	if groups := s.split(charges); groups != nil {
 		return s.peekGroups(ctx, groups, results)
 	}
-	return s.decide(ctx, "peek", s.scripts.peek, charges, results)
+	return s.look(ctx, charges, results)
 }
 
-func (s *Store) decide(ctx context.Context, method string, sc *script, charges []ratelimit.Charge, results []ratelimit.Result, further ...any) error {
+// decide takes for a call.
+func (s *Store) decide(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
 	if len(charges) == 0 {
 		return nil
 	}
-	reply, err := s.run(ctx, sc, charges, further...)
+	return s.wrap("take", charges, s.gather(ctx, charges, results))
+}
+
+// refuse tells how the limits of a call stand that a limit on another server refuses.
+func (s *Store) refuse(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+	a := s.newAsk(charges)
+	a.calls = 0
+	err := s.ask(ctx, a)
+	if err == nil {
+		a.results(0, results)
+	}
+	return s.wrap("take", charges, err)
+}
+
+func (s *Store) look(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+	if len(charges) == 0 {
+		return nil
+	}
+	reply, err := s.run(ctx, s.scripts.peek, charges)
 	if err == nil {
 		err = readResults(reply, charges, results)
 	}
-	return s.wrap(method, charges, err)
+	return s.wrap("peek", charges, err)
 }
 
 // Refund implements [ratelimit.Store]. It returns the context's error if that has ended before, the error of
@@ -163,7 +210,10 @@ func (s *Store) Refund(ctx context.Context, charges []ratelimit.Charge) error {
 }
 
 func (s *Store) giveBack(ctx context.Context, charges []ratelimit.Charge) error {
+	done := false
+	defer func() { s.denied.forget(charges, done) }()
 	reply, err := s.run(ctx, s.scripts.refund, charges)
+	done = isSettled(err)
 	if err == nil {
 		err = readLost(reply, charges)
 	}
@@ -219,12 +269,15 @@ func (s *Store) remove(ctx context.Context, charges []ratelimit.Charge) error {
 	for i := range charges {
 		args = append(args, s.key(&charges[i]))
 	}
+	done := false
+	defer func() { s.denied.forget(charges, done) }()
 	err := s.sender.ready()
 	if err == nil {
 		_, err = s.sender.send(ctx, s.key(&charges[0]), func(ctx context.Context) (any, error) {
 			return nil, s.sender.client.Process(ctx, redis.NewIntCmd(ctx, args...))
 		})
 	}
+	done = isSettled(err)
 	return s.wrap("reset", charges, err)
 }
 

@@ -72,7 +72,7 @@ func cc(key string, cost int64, holder string) []ratelimit.Charge {
 }
 
 // take fails the test unless the one charge is decided, and returns its result.
-func take(t *testing.T, store ratelimit.Store, charges []ratelimit.Charge) ratelimit.Result {
+func take(t testing.TB, store ratelimit.Store, charges []ratelimit.Charge) ratelimit.Result {
 	t.Helper()
 	results := make([]ratelimit.Result, 1)
 	if err := store.Take(t.Context(), charges, results); err != nil {

@@ -1,0 +1,287 @@
+package redislimit
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"slices"
+	"time"
+
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+)
+
+// gather asks for a call whether it may go on, together with others that come at the same time.
+func (s *Store) gather(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+	if err := s.sender.ready(); err != nil {
+		return err
+	}
+	for began, again := s.sender.now(), false; ; again = true {
+		err := s.gatherOnce(ctx, arrival{began, again}, charges, results)
+		if err == nil || !s.sender.mayTryAgain(ctx, err, began) {
+			return err
+		}
+	}
+}
+
+// arrival is when a call came, by the sender's clock, and whether this is not its first attempt.
+type arrival struct {
+	at    time.Duration
+	again bool
+}
+
+func (s *Store) gatherOnce(ctx context.Context, came arrival, charges []ratelimit.Charge, results []ratelimit.Result) error {
+	srv := s.sender.only
+	if s.sender.sharded() {
+		var err error
+		if srv, err = s.sender.serverOf(ctx, s.key(&charges[0])); err != nil {
+			return err
+		}
+	}
+	if srv.offPath.Load() {
+		return s.probe(ctx, came, srv, charges, results)
+	}
+	st, departs, err := srv.board(ctx, s, came.at, charges)
+	if err != nil {
+		return err
+	}
+	if departs != nil {
+		go s.work(srv, departs)
+	}
+	if st.batch != nil {
+		return s.await(ctx, came, srv, st, results)
+	}
+	st = s.lone(ctx, came, charges)
+	if srv.beyondDoubt() && s.sender.bounded(ctx) {
+		if next := s.fly(srv, st.batch); next != nil {
+			go s.work(srv, next)
+		}
+		return st.outcome(results)
+	}
+	st.batch.expect(s.sender.timeout)
+	go s.work(srv, st.batch)
+	return s.await(ctx, came, srv, st, results)
+}
+
+// probe asks by itself, if the server is not to be left alone: it may be off the path of calls.
+func (s *Store) probe(ctx context.Context, came arrival, srv *server, charges []ratelimit.Charge, results []ratelimit.Result) error {
+	verdict, err := srv.allow()
+	if err != nil {
+		return err
+	}
+	st := s.lone(ctx, came, charges)
+	st.batch.flight.verdict = verdict
+	st.batch.landed = true // it has no place that another could have after it
+	st.batch.expect(s.sender.timeout)
+	go s.exchange(srv, st.batch)
+	return s.await(ctx, came, srv, st, results)
+}
+
+// lone returns the seat of a call that has a batch of its own.
+func (s *Store) lone(ctx context.Context, came arrival, charges []ratelimit.Charge) seat {
+	b, a := &batch{ctx: ctx}, s.newAsk(charges)
+	a.calls, b.asks, b.departed = 0, []*ask{a}, true
+	return b.add(a, came.at)
+}
+
+// await waits for the answer to a call, for no longer than that may take.
+func (s *Store) await(ctx context.Context, came arrival, srv *server, st seat, results []ratelimit.Result) error {
+	b := st.batch
+	var late *Error
+	if came.again { // before those whom the alarm is for
+		late = s.awaitLonger(ctx, came, b)
+	} else if done := ctx.Done(); done == nil {
+		<-b.awake
+	} else {
+		select {
+		case <-b.awake:
+		case <-done:
+			late = ended(ctx)
+		}
+	}
+	if late == nil && !b.flight.hasLanded() {
+		late = s.awaitLonger(ctx, came, b)
+	}
+	if late == nil || b.flight.hasLanded() { // at the last moment
+		return st.outcome(results)
+	}
+	begun, last := srv.leave(st)
+	if begun && b.flight.overdue() {
+		b.flight.lapse() // now, for the next call to know
+	}
+	if last {
+		s.release(srv, b)
+	}
+	return late
+}
+
+// awaitLonger waits with a timer of the call's own.
+func (s *Store) awaitLonger(ctx context.Context, came arrival, b *batch) *Error {
+	var overdue <-chan time.Time
+	if s.sender.timeout > 0 {
+		timer := time.NewTimer(s.sender.timeout - (s.sender.now() - came.at))
+		defer timer.Stop()
+		overdue = timer.C
+	}
+	select {
+	case <-b.flight.landed:
+		return nil
+	case <-ctx.Done():
+		return ended(ctx)
+	case <-overdue:
+		return fault(KindTimeout, noAnswerError(s.sender.timeout))
+	}
+}
+
+// outcome returns what has come of a call.
+func (st seat) outcome(results []ratelimit.Result) error {
+	f := &st.batch.flight
+	switch {
+	case f.panicked != nil: // a hook of the client, whose owner recovers it where the call is
+		panic(f.panicked)
+	case st.ask.err != nil:
+		return st.ask.err
+	case f.err != nil:
+		return f.err
+	}
+	st.ask.results(st.place(), results)
+	return nil
+}
+
+// work flies a batch, and others after it while calls wait.
+func (s *Store) work(srv *server, b *batch) {
+	for b != nil {
+		b = s.fly(srv, b)
+	}
+}
+
+// fly flies a batch and returns the one that is to depart next.
+func (s *Store) fly(srv *server, b *batch) (next *batch) {
+	exited := true
+	defer func() {
+		next = srv.land(b, s.sender.now(), s.sender.timeout)
+		if exited && next != nil { // by a hook of the client
+			go s.work(srv, next)
+		}
+	}()
+	s.exchange(srv, b)
+	if exited = false; b.flight.landed != nil {
+		runtime.Gosched() // callers who have their answers may come again at once, and had better be in the next batch
+	}
+	return nil
+}
+
+// release has the next batch depart in the place of one that everybody has left, or that is overdue.
+func (s *Store) release(srv *server, b *batch) {
+	if next := srv.land(b, s.sender.now(), s.sender.timeout); next != nil {
+		go s.work(srv, next)
+	}
+}
+
+// exchange has the server decide a batch.
+func (s *Store) exchange(srv *server, b *batch) {
+	defer b.arrive()
+	f := &b.flight
+	f.breaker, f.budget, f.began = srv.breaker, s.sender.timeout, srv.now()
+	if f.landed != nil {
+		f.lapsed = func() { s.release(srv, b) }
+	}
+	if f.verdict == nil {
+		var err error
+		if f.verdict, err = srv.allow(); err != nil {
+			f.fail(err)
+			return
+		}
+	}
+	ctx, cancel := s.contextOf(b)
+	defer cancel()
+	if !srv.begin(b, cancel) {
+		f.judge(errNeither)
+		f.fail(errNoReply)
+		return
+	}
+	b.asks = slices.DeleteFunc(b.asks, func(a *ask) bool { return a.calls == 0 })
+	f.run(ctx, func(ctx context.Context) (any, error) { return b.asks, s.askAll(ctx, b.asks) })
+}
+
+// contextOf returns the context of a batch's exchange: that of its caller, or, if there are several, one that none of them
+// ends for the others.
+func (s *Store) contextOf(b *batch) (context.Context, context.CancelFunc) {
+	ctx := b.ctx
+	if b.calls > 1 {
+		ctx = context.WithoutCancel(ctx)
+	}
+	if s.sender.timeout <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return s.sender.budget(ctx)
+}
+
+// askAll asks, and sets the answer or the error of each. Its own error is that of all.
+func (s *Store) askAll(ctx context.Context, asks []*ask) error {
+	groups := [][]*ask{asks}
+	if s.sender.sharded() {
+		groups = byTag(asks)
+	}
+	if len(groups) == 1 {
+		reply, err := eval(ctx, s.sender.client, s.scripts.take, s.encodeBatch(asks))
+		if err != nil {
+			return err
+		}
+		return s.readBatch(reply, asks)
+	}
+	all := make([]*evaluation, len(groups))
+	for i, asks := range groups {
+		all[i] = &evaluation{args: s.encodeBatch(asks)}
+	}
+	evalAll(ctx, s.sender.client, s.scripts.take, all)
+	answered := false
+	for i, e := range all {
+		switch {
+		case e.err == nil:
+			e.err = s.readBatch(e.reply, groups[i])
+			answered = true
+		case ofTime(e.err) && over(ctx):
+			e.err = ended(ctx)
+		}
+		for _, a := range groups[i] {
+			a.err = cmp.Or(e.err, a.err)
+		}
+	}
+	if answered {
+		return nil
+	}
+	return all[0].err
+}
+
+// byTag returns the asks in groups whose buckets live together, so that one script may have them.
+func byTag(asks []*ask) [][]*ask {
+	var groups [][]*ask
+	numbers := make(map[string]int, len(asks)) // of the groups
+	for _, a := range asks {
+		tag := hashTag(a.keys[0])
+		n, ok := numbers[tag]
+		if !ok {
+			n = len(groups)
+			numbers[tag], groups = n, append(groups, nil)
+		}
+		groups[n] = append(groups[n], a)
+	}
+	return groups
+}
+
+// told returns what the answers to a batch say about its server: nil if something was charged, a failure if that was not
+// possible, or else errUnwritten.
+func told(reply any) error {
+	asks, _ := reply.([]*ask)
+	if slices.ContainsFunc(asks, (*ask).charged) {
+		return nil
+	}
+	for _, a := range asks {
+		if a.err != nil {
+			if e := faultOf(a.err); e.Kind.ofServer() || e.Kind == KindClusterDown {
+				return e
+			}
+		}
+	}
+	return errUnwritten
+}

@@ -1,0 +1,190 @@
+package redislimit
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"sync"
+	"time"
+
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+)
+
+const (
+	// maxFlights is how many exchanges are under way at a server that somebody waits for.
+	maxFlights = 4
+	// manyCalls is how many calls are so many that further ones had better wait for an exchange to land, and go together.
+	manyCalls = 8
+	// longAgo is how long after an exchange has departed another one may, though there are many: if none has landed by then,
+	// the server is far away, and not busy with it.
+	longAgo = time.Millisecond
+	// maxAsks is how many asks make up a batch. They hold up a server, and so everybody, for about 0.12 ms.
+	maxAsks = 64
+	// maxWaiting is how many calls may wait for their batch to depart. More than these a server can hardly decide within
+	// the default [Timeout].
+	maxWaiting = 1 << 15
+)
+
+// gatherer gathers the calls of Take for a server. One that finds none under way goes at once, and so do some more while
+// there are few. Those that come while there are many make up a batch, which departs as soon as an exchange lands, when it
+// is full, or with a call that comes when none has departed for long: there is no timer, and no call waits for others to
+// come. Calls of equal charges are one ask.
+type gatherer struct {
+	mu       sync.Mutex
+	flights  int             // exchanges under way that somebody waits for
+	departed time.Duration   // when the last of them did, by the sender's clock
+	carried  int             // calls of the latest exchanges, as an average of weight times one
+	waiting  int             // calls whose batch has yet to depart
+	queue    []*batch        // those batches, in the order in which they depart
+	equal    map[string]*ask // the asks of the last of them that further calls may be of, by their identity
+}
+
+// weight is how many of the latest exchanges count.
+const weight = 8
+
+// board finds a call a seat, or none if it may go at once: then there is an exchange more under way, which is to land.
+// It may be that with it a batch departs.
+func (g *gatherer) board(ctx context.Context, s *Store, came time.Duration, charges []ratelimit.Charge) (st seat, departs *batch, err error) {
+	var array [256]byte
+	var id []byte
+	if mergeable(charges) {
+		id = appendIdentity(array[:0], charges)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case len(g.queue) == 0 && g.mayDepart(1, came):
+		g.departs(1, came)
+		return seat{}, nil, nil
+	case g.waiting >= maxWaiting:
+		return seat{}, nil, fault(KindOverload, fmt.Errorf("%d calls wait already", g.waiting))
+	}
+	g.waiting++
+	if a, ok := g.equal[string(id)]; ok {
+		st = g.queue[len(g.queue)-1].add(a, came)
+		return st, g.next(came, s.sender.timeout), nil
+	}
+	b := g.open(ctx, s.sender.timeout)
+	a := s.newAsk(charges)
+	a.calls = 0
+	b.asks = append(b.asks, a)
+	if id != nil {
+		g.equal[string(id)] = a
+	}
+	st = b.add(a, came)
+	return st, g.next(came, s.sender.timeout), nil
+}
+
+// mayDepart reports whether an exchange of so many asks may depart.
+func (g *gatherer) mayDepart(asks int, now time.Duration) bool {
+	switch {
+	case g.flights == 0:
+		return true
+	case g.flights >= maxFlights:
+		return false
+	}
+	return asks >= maxAsks || now-g.departed >= longAgo || g.flights*g.carried < weight*manyCalls
+}
+
+// departs takes note of an exchange of so many calls.
+func (g *gatherer) departs(calls int, now time.Duration) {
+	g.flights++
+	g.departed = now
+	g.carried += calls - g.carried/weight
+}
+
+// next returns the batch that departs now, if one does. Who is overdue leaves.
+func (g *gatherer) next(now, budget time.Duration) *batch {
+	for len(g.queue) > 0 {
+		b := g.queue[0]
+		waits := b.callers > 0 && (budget <= 0 || now-b.latest < budget)
+		if waits && !g.mayDepart(len(b.asks), now) {
+			return nil
+		}
+		g.queue[0], g.queue = nil, g.queue[1:]
+		if len(g.queue) == 0 {
+			g.queue = nil
+			clear(g.equal)
+		}
+		if waits {
+			g.waiting -= b.callers
+			b.departed = true
+			g.departs(b.callers, now)
+			return b
+		}
+	}
+	return nil
+}
+
+// open returns the last batch, if there is room for one more ask.
+func (g *gatherer) open(ctx context.Context, budget time.Duration) *batch {
+	if n := len(g.queue); n > 0 && len(g.queue[n-1].asks) < maxAsks {
+		return g.queue[n-1]
+	}
+	b := &batch{ctx: ctx}
+	b.expect(budget)
+	g.queue = append(g.queue, b)
+	if g.equal == nil {
+		g.equal = make(map[string]*ask, maxAsks)
+	}
+	clear(g.equal)
+	return b
+}
+
+// begin takes note of how an exchange can be ended, and reports whether anybody waits for it.
+func (g *gatherer) begin(b *batch, cancel func()) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	b.cancel = cancel
+	return b.callers > 0
+}
+
+// leave takes a call back whose caller has waited long enough. It reports whether its exchange has begun, and whether it
+// was the last in it, which ends it.
+func (g *gatherer) leave(st seat) (begun, last bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	b := st.batch
+	b.callers--
+	if b.departed {
+		if begun, last = b.cancel != nil, b.callers == 0; begun && last {
+			b.cancel()
+		}
+		return begun, last
+	}
+	g.waiting--
+	st.ask.calls--
+	if b.left == nil {
+		b.left = map[*ask][]int{}
+	}
+	b.left[st.ask] = append(b.left[st.ask], st.n)
+	return false, false
+}
+
+// land takes note that an exchange is over, or that everybody has left it, and returns the batch that departs in its place.
+func (g *gatherer) land(b *batch, now, budget time.Duration) (next *batch) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if b.landed {
+		return nil
+	}
+	b.landed = true
+	g.flights--
+	return g.next(now, budget)
+}
+
+// appendIdentity appends what is the same for equal charges only: each part says how long it is.
+func appendIdentity(id []byte, charges []ratelimit.Charge) []byte {
+	for i := range charges {
+		c := &charges[i]
+		id = binary.AppendVarint(id, int64(len(c.Key)))
+		id = append(id, c.Key...)
+		id = binary.AppendVarint(id, int64(len(c.Name)))
+		id = append(id, c.Name...)
+		l := &c.Limit
+		for _, n := range [...]int64{int64(l.Algorithm), l.Count, int64(l.Period), l.Burst, int64(l.Refill), c.Cost} {
+			id = binary.AppendVarint(id, n)
+		}
+	}
+	return id
+}
