@@ -154,7 +154,7 @@ func (d *declaration) refuseC(c *checkedPackage, x *ast.Ident, name string) {
 		isAliased = ok && spec.Assign.IsValid()
 	}
 	switch {
-	case d.spec != nil && !(isAliased && c.cgoErr != nil):
+	case d.spec != nil && (!isAliased || c.cgoErr == nil):
 		d.errorf(x.Pos(), "%s.%s: a type of cgo in the signature of a limited interface is not supported: want a Go type", x.Name, name)
 	case c.cgoErr != nil:
 		d.errorf(x.Pos(), "could not ask cgo for %s.%s (%v)", x.Name, name, c.cgoErr)
