@@ -83,6 +83,9 @@ users.go:25:79: skip: {len(yaml.None) == 0}: undefined: yaml: want a parameter, 
 users.go:27:27: key: {box.Client}: unknown type: want users.go:31:25 to compile: undefined: bar
 users.go:27:44: key: {box.Oprions}: box.Oprions undefined (type Box has no field or method Oprions): want a field or a method that there is
 users.go:6:2: could not import example.com/app/command (import "example.com/app/command" is a program, not an importable package)`,
+	"instantiation_cycle": `
+sound/sound.go:4:20: count=0: want 1 to 1000000000
+users.go:5:12: instantiation cycle: T instantiated as *T`,
 	"fallback_of_the_tests": `
 users.go:6:31: fallback=fake: is a function of the tests: want it in a file that is no test
 users.go:6:31: fallback=fake: no function of app and no method of Users: want the name of one`,

@@ -233,6 +233,9 @@ func (s *source) load(root *packages.Package, pkg *Package) Diagnostics {
 		}
 		return r.diags
 	}
+	if r.reportEndless() {
+		return r.diags
+	}
 	s.name(root, pkg)
 	for _, file := range r.checked.files {
 		if f := r.resolve(pkg, file); f != nil {

@@ -25,6 +25,20 @@ func (r *resolver) syntax(file *sourceFile) {
 	}
 }
 
+// reportEndless reports types of the package, or of one that it depends on, that are instantiated without end, and whether there
+// are any: to look for a field or a method of one takes forever.
+func (r *resolver) reportEndless() bool {
+	before := len(r.diags)
+	for _, err := range r.errs {
+		if strings.HasPrefix(err.Msg, "instantiation cycle:") {
+			if file := r.fileAt(err.Pos); file != nil && r.dependsOn(r.checked, r.packageOf(file), make(map[*checkedPackage]bool)) {
+				r.explainError(err)
+			}
+		}
+	}
+	return len(r.diags) > before
+}
+
 // reportTypeErrors reports the errors of the type checker that touch the declaration: those inside it, and those that
 // make a type of its methods' signatures unknown. It reports whether there are any. All others are left to the compiler:
 // they may be due to the very file that is about to be generated.

@@ -196,6 +196,15 @@ func (s *source) checkFiles(p *packages.Package, c *checkedPackage) {
 	c.types, _ = conf.Check(p.PkgPath, s.fset, syntax, c.info) // the error is the first of s.errs
 }
 
+// dependsOn reports whether a package is another one, or its declarations depend on that, however indirectly.
+func (s *source) dependsOn(c, other *checkedPackage, seen map[*checkedPackage]bool) bool {
+	if c == other || seen[c] {
+		return c == other
+	}
+	seen[c] = true
+	return slices.ContainsFunc(c.needs, func(p *packages.Package) bool { return s.dependsOn(s.unchecked(p), other, seen) })
+}
+
 // completed returns errors of which those that end in a colon have what follows them.
 func completed(errs []types.Error) []types.Error {
 	for i := range errs {
