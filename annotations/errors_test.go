@@ -42,6 +42,7 @@ var invalid = []struct {
 	{`//ratelimit:count^:5`, []string{`count: colon in place of =: want count=VALUE`}},
 	{`//ratelimit:key^:abc count=3`, []string{`key: colon in place of =: want key=VALUE`}},
 	{`//ratelimit:ip^:true count=^0`, []string{`ip: colon in place of =: want ip=VALUE`, `count=0: want 1 to 1000000000`}},
+	{`^//ratelimit:ip^:true`, []string{missing, `ip: colon in place of =: want ip=VALUE`}},
 	{`//ratelimit:count=5 time^: 3`, []string{`time: colon in place of =: want time=VALUE`}},
 	{`//ratelimit:^Count^:5 ^ip:`, []string{
 		`unknown attribute "Count": did you mean "count"?`,

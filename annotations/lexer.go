@@ -18,21 +18,21 @@ type attribute struct {
 }
 
 type lexer struct {
-	text string
-	pos  int
-	errs Errors
+	text  string
+	pos   int
+	errs  Errors
+	slips int // of errs, those that leave no doubt about what was meant
 }
 
-// lex splits the line into attributes, from offset to its end.
-func lex(text string, offset int) ([]attribute, Errors) {
+// lex splits the line into attributes, from offset to its end. It reports whether no other may be hidden by mistakes.
+func lex(text string, offset int) (attributes []attribute, errs Errors, isAll bool) {
 	l := &lexer{text: text, pos: offset}
-	var attributes []attribute
 	for l.skipBlanks(); l.pos < len(text); l.skipBlanks() {
 		if attr, ok := l.attribute(); ok {
 			attributes = append(attributes, attr)
 		}
 	}
-	return attributes, l.errs
+	return attributes, l.errs, len(l.errs) == l.slips
 }
 
 // rest is the text that is not read yet.
@@ -104,6 +104,7 @@ func (l *lexer) equals(name string) bool {
 	if isColon && l.rest() != "" {
 		l.errs.add(end, "%s: colon in place of =: want %[1]s=VALUE", name)
 		l.errs.edit(end, l.text[end:l.pos], "=")
+		l.slips++
 		return true
 	}
 	if l.rest() == "" || attributeStart.MatchString(l.rest()) {
@@ -113,6 +114,7 @@ func (l *lexer) equals(name string) bool {
 	if spaced || l.pos > after {
 		l.errs.add(end, "%s: blanks around =: want %[1]s=VALUE", name)
 		l.errs.edit(end, l.text[end:l.pos], "=")
+		l.slips++
 	}
 	return true
 }

@@ -122,7 +122,7 @@ func isWord(text string) bool {
 // readAttributes reads the attributes from offset to the end of the line, each by its row of the table, and then checks
 // them against each other.
 func (d *directive) readAttributes(offset int) {
-	attributes, errs := lex(d.text, offset)
+	attributes, errs, isAll := lex(d.text, offset)
 	d.errs = append(d.errs, errs...)
 	d.meant = make(map[string]bool)
 	for _, attr := range attributes {
@@ -148,7 +148,7 @@ func (d *directive) readAttributes(offset int) {
 		d.meant[attr.name] = true
 		d.annotation.attributes = append(d.annotation.attributes, attr)
 	}
-	if len(errs) == 0 { // what is unreadable may be the very attribute that seems to be missing
+	if isAll { // what is unreadable may be the very attribute that seems to be missing
 		d.checkComplete()
 	}
 	d.check()
