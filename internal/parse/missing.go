@@ -27,20 +27,21 @@ func (r *resolver) first() *Diagnostic {
 
 // blameImport reports the mistake of an import of the file that is to blame for an undefined name, if there is one: the import
 // whose name that may be, or else one of which nobody knows what it is called, or what names it brings with a dot. It reports
-// whether the name may well be that of the import.
-func (r *resolver) blameImport(file *sourceFile, name string, isQualifier bool) (certain bool) {
+// whether the import is all that there is to say.
+func (r *resolver) blameImport(file *sourceFile, name string, isQualifier bool) (isAll bool) {
 	before := len(r.diags)
 	if spec := file.imports[name]; isQualifier && spec != nil {
 		r.importErrors(file, pathOf(spec))
 		return len(r.diags) > before
 	}
 	for _, spec := range file.syntax.Imports {
-		isDot := spec.Name != nil && spec.Name.Name == "."
-		switch {
-		case len(r.diags) > before:
-			return isDot
-		case isDot && !isQualifier && token.IsExported(name), spec.Name == nil && isQualifier && !file.qualifies(nameFor(pathOf(spec))):
+		mayBring := spec.Name != nil && spec.Name.Name == "." && !isQualifier && token.IsExported(name)
+		mayBeCalled := spec.Name == nil && isQualifier && !file.qualifies(nameFor(pathOf(spec)))
+		if mayBring || mayBeCalled {
 			r.importErrors(file, pathOf(spec))
+		}
+		if len(r.diags) > before {
+			break
 		}
 	}
 	return false
