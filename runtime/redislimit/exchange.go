@@ -40,12 +40,12 @@ func (s *Store) gatherOnce(ctx context.Context, came arrival, charges []ratelimi
 	if srv.offPath.Load() {
 		return s.probe(ctx, came, srv, charges, results)
 	}
-	st, full, err := srv.board(ctx, s, came.at, charges)
+	st, departs, err := srv.board(ctx, s, came.at, charges)
 	if err != nil {
 		return err
 	}
-	if full != nil {
-		go s.work(srv, full)
+	if departs != nil {
+		go s.work(srv, departs)
 	}
 	if st.batch != nil {
 		return s.await(ctx, came, srv, st, results)

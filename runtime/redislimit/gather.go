@@ -15,6 +15,9 @@ const (
 	maxFlights = 4
 	// manyCalls is how many calls are so many that further ones had better wait for an exchange to land, and go together.
 	manyCalls = 8
+	// longAgo is how long after an exchange has departed another one may, though there are many: if none has landed by then,
+	// the server is far away, and not busy with it.
+	longAgo = time.Millisecond
 	// maxAsks is how many asks make up a batch. They hold up a server, and so everybody, for about 0.12 ms.
 	maxAsks = 64
 	// maxWaiting is how many calls may wait for their batch to depart. More than these a server can hardly decide within
@@ -23,23 +26,25 @@ const (
 )
 
 // gatherer gathers the calls of Take for a server. One that finds none under way goes at once, and so do some more while
-// there are few. Those that come while there are many make up a batch, which departs as soon as an exchange lands, or when
-// it is full: there is no timer, and no call waits for others to come. Calls of equal charges are one ask.
+// there are few. Those that come while there are many make up a batch, which departs as soon as an exchange lands, when it
+// is full, or with a call that comes when none has departed for long: there is no timer, and no call waits for others to
+// come. Calls of equal charges are one ask.
 type gatherer struct {
-	mu      sync.Mutex
-	flights int             // exchanges under way that somebody waits for
-	carried int             // calls of the latest exchanges, as an average of weight times one
-	waiting int             // calls whose batch has yet to depart
-	queue   []*batch        // those batches, in the order in which they depart
-	equal   map[string]*ask // the asks of the last of them that further calls may be of, by their identity
+	mu       sync.Mutex
+	flights  int             // exchanges under way that somebody waits for
+	departed time.Duration   // when the last of them did, by the sender's clock
+	carried  int             // calls of the latest exchanges, as an average of weight times one
+	waiting  int             // calls whose batch has yet to depart
+	queue    []*batch        // those batches, in the order in which they depart
+	equal    map[string]*ask // the asks of the last of them that further calls may be of, by their identity
 }
 
 // weight is how many of the latest exchanges count.
 const weight = 8
 
 // board finds a call a seat, or none if it may go at once: then there is an exchange more under way, which is to land.
-// The batch that it fills may depart.
-func (g *gatherer) board(ctx context.Context, s *Store, came time.Duration, charges []ratelimit.Charge) (st seat, full *batch, err error) {
+// It may be that with it a batch departs.
+func (g *gatherer) board(ctx context.Context, s *Store, came time.Duration, charges []ratelimit.Charge) (st seat, departs *batch, err error) {
 	var array [256]byte
 	var id []byte
 	if mergeable(charges) {
@@ -48,15 +53,16 @@ func (g *gatherer) board(ctx context.Context, s *Store, came time.Duration, char
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
-	case len(g.queue) == 0 && g.mayDepart(1):
-		g.departs(1)
+	case len(g.queue) == 0 && g.mayDepart(1, came):
+		g.departs(1, came)
 		return seat{}, nil, nil
 	case g.waiting >= maxWaiting:
 		return seat{}, nil, fault(KindOverload, fmt.Errorf("%d calls wait already", g.waiting))
 	}
 	g.waiting++
 	if a, ok := g.equal[string(id)]; ok {
-		return g.queue[len(g.queue)-1].add(a, came), nil, nil
+		st = g.queue[len(g.queue)-1].add(a, came)
+		return st, g.next(came, s.sender.timeout), nil
 	}
 	b := g.open(ctx, s.sender.timeout)
 	a := s.newAsk(charges)
@@ -70,19 +76,20 @@ func (g *gatherer) board(ctx context.Context, s *Store, came time.Duration, char
 }
 
 // mayDepart reports whether an exchange of so many asks may depart.
-func (g *gatherer) mayDepart(asks int) bool {
+func (g *gatherer) mayDepart(asks int, now time.Duration) bool {
 	switch {
 	case g.flights == 0:
 		return true
 	case g.flights >= maxFlights:
 		return false
 	}
-	return asks >= maxAsks || g.flights*g.carried < weight*manyCalls
+	return asks >= maxAsks || now-g.departed >= longAgo || g.flights*g.carried < weight*manyCalls
 }
 
 // departs takes note of an exchange of so many calls.
-func (g *gatherer) departs(calls int) {
+func (g *gatherer) departs(calls int, now time.Duration) {
 	g.flights++
+	g.departed = now
 	g.carried += calls - g.carried/weight
 }
 
@@ -91,7 +98,7 @@ func (g *gatherer) next(now, budget time.Duration) *batch {
 	for len(g.queue) > 0 {
 		b := g.queue[0]
 		waits := b.callers > 0 && (budget <= 0 || now-b.latest < budget)
-		if waits && !g.mayDepart(len(b.asks)) {
+		if waits && !g.mayDepart(len(b.asks), now) {
 			return nil
 		}
 		g.queue[0], g.queue = nil, g.queue[1:]
@@ -102,7 +109,7 @@ func (g *gatherer) next(now, budget time.Duration) *batch {
 		if waits {
 			g.waiting -= b.callers
 			b.departed = true
-			g.departs(b.callers)
+			g.departs(b.callers, now)
 			return b
 		}
 	}
