@@ -7,6 +7,7 @@ import (
 	"time"
 
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+	"github.com/ratelimitgen/ratelimitgen/runtime/memlimit"
 )
 
 // allowAll is the cheapest Store there is, so that the benchmark shows what a Guard adds.
@@ -55,23 +56,36 @@ func (c *counted) Take(_ context.Context, charges []ratelimit.Charge, results []
 	return nil
 }
 
-// BenchmarkGuard models a call of a decorated method: the key of a caller is built and a store asked.
+// BenchmarkGuard models a call of a decorated method: the key of a caller is built and a store asked, one that costs next to
+// nothing, and the one in memory.
 func BenchmarkGuard(b *testing.B) {
-	limiter, err := ratelimit.New(allowAll{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	plenty := ratelimit.Limit{Count: 1000, Period: time.Hour, Burst: 500_000_000}
 	ctx := ratelimit.WithClientIP(b.Context(), netip.MustParseAddr("203.0.113.7"))
 	ctx = ratelimit.WithCaller(ctx, "user", "ann")
-	for name, key := range map[string]string{"shared": "testGet", "ip": "testGet:{@ip}", "user": "testGet:{@user}"} {
-		b.Run(name, func(b *testing.B) {
-			guard := limiter.Guard("m", ratelimit.Rule{Key: key, Limit: fivePerSecond})
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := guard.Allow(ctx); err != nil {
+	shapes := []struct {
+		name, key string
+		allow     func(*ratelimit.Guard) error
+	}{
+		{"shared", "testGet", func(g *ratelimit.Guard) error { return g.Allow(ctx) }},
+		{"ip", "testGet:{@ip}", func(g *ratelimit.Guard) error { return g.Allow(ctx) }},
+		{"user", "testGet:{@user}", func(g *ratelimit.Guard) error { return g.Allow(ctx) }},
+		{"template", "{tenant}:{page}", func(g *ratelimit.Guard) error { return g.Allow(ctx, ratelimit.String("acme"), ratelimit.Int(12)) }},
+	}
+	for _, shape := range shapes {
+		for name, store := range map[string]ratelimit.Store{"none": allowAll{}, "memory": memlimit.New()} {
+			b.Run(shape.name+"/store="+name, func(b *testing.B) {
+				limiter, err := ratelimit.New(store)
+				if err != nil {
 					b.Fatal(err)
 				}
-			}
-		})
+				guard := limiter.Guard("m", ratelimit.Rule{Key: shape.key, Limit: plenty})
+				b.ReportAllocs()
+				for b.Loop() {
+					if err := shape.allow(guard); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 }

@@ -36,14 +36,17 @@ func WithCaller(ctx context.Context, name, value string) context.Context {
 
 // appendCaller appends the escaped caller attribute whose context key is given, and reports whether there was one.
 func appendCaller(dst []byte, ctx context.Context, key any) ([]byte, bool) {
-	if key == any(callerKey("ip")) {
-		if addr, ok := ClientIP(ctx); ok {
-			return appendAddr(dst, addr), true
-		}
-	}
 	value, _ := ctx.Value(key).(string)
 	if value == "" {
 		return dst, false
 	}
 	return appendPart(dst, value), true
+}
+
+// appendIP is appendCaller for the attribute "ip", whose context key as such an attribute is given.
+func appendIP(dst []byte, ctx context.Context, key any) ([]byte, bool) {
+	if addr, ok := ClientIP(ctx); ok {
+		return appendAddr(dst, addr), true
+	}
+	return appendCaller(dst, ctx, key)
 }

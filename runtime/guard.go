@@ -74,15 +74,15 @@ func (g *Guard) Allow(ctx context.Context, call ...Arg) error {
 		return g.undecided(errLeased)
 	}
 	s := scratchPool.Get().(*scratch)
-	defer s.release()
-	if err := g.decide(ctx, s, call); err != nil {
-		return err
+	err := g.decide(ctx, s, call)
+	if err == nil && s.delay > 0 {
+		if ended := s.awaitTurn(ctx); ended != nil {
+			g.giveUp(ctx, s)
+			err = g.undecided(ended)
+		}
 	}
-	if err := s.awaitTurn(ctx); err != nil {
-		g.giveUp(ctx, s)
-		return g.undecided(err)
-	}
-	return nil
+	s.release()
+	return err
 }
 
 // usable returns an error unless the guard can decide calls.
@@ -144,44 +144,45 @@ func (g *Guard) charge(ctx context.Context, s *scratch, r *rule, call args) erro
 	if len(call) > len(g.wanted) && call.skips(r.Name) {
 		return nil
 	}
-	// Units of calls that wait, or are ended by Call.End, may come back early, and so may those that processes have taken in
-	// advance; and what looks on is there to be measured.
-	fresh := g.waits || s.timed || r.Prefetch > 0 || r.Mode == ModeShadow
-	c := Charge{Name: r.Name, Limit: r.Limit, Cost: r.Cost, Fresh: fresh}
+	cost, key := r.charge.Cost, r.charge.Key
 	if r.CostArg {
 		var err error
-		if c.Cost, err = call.cost(r.Name); err != nil {
+		if cost, err = call.cost(r.Name); err != nil {
 			return g.undecided(err)
 		}
-		if c.Limit.tooManySlots(c.Cost) {
-			return g.undecided(fmt.Errorf("ratelimit: the cost of limit %s is %d: want at most %d slots a call", r.Name, c.Cost, maxSlots))
+		if r.Limit.tooManySlots(cost) {
+			return g.undecided(fmt.Errorf("ratelimit: the cost of limit %s is %d: want at most %d slots a call", r.Name, cost, maxSlots))
 		}
 	}
-	if r.ahead {
-		c.Wait = r.Wait
+	if r.parts != nil {
+		start := len(s.keys)
+		var missing *part
+		s.keys, missing = r.appendKey(s.keys, ctx, call)
+		if missing != nil {
+			if r.OnEmpty == EmptyAllow {
+				s.keys = s.keys[:start]
+				return nil
+			}
+			return g.missing(r, missing)
+		}
+		key = s.keys[start:]
+	}
+	s.charges = append(s.charges, r.charge)
+	c := &s.charges[len(s.charges)-1]
+	c.Cost, c.Key = cost, key
+	if g.waits || s.timed { // who gives up waiting, and Call.End, may give units back early
+		c.Fresh = true
 	}
 	if r.leased {
 		c.Holder = s.holder
 	}
 	if r.Prefetch > 0 {
-		c.prefetch, s.stocked = r.Prefetch, true
+		s.stocked = true
 		if others := g.limiter.instances - 1; !g.waits && !s.timed && others < r.Limit.Capacity()/r.Prefetch {
 			c.elsewhere = others * r.Prefetch
 		}
 	}
-	start := len(s.keys)
-	var missing *part
-	s.keys, missing = r.appendKey(s.keys, ctx, call)
-	if missing != nil {
-		if r.OnEmpty == EmptyAllow {
-			s.keys = s.keys[:start]
-			return nil
-		}
-		return g.missing(r, missing)
-	}
-	c.Key = s.keys[start:]
 	s.rules = append(s.rules, r)
-	s.charges = append(s.charges, c)
 	s.results = append(s.results, Result{})
 	return nil
 }

@@ -27,7 +27,12 @@ func appendPart(dst []byte, part string) []byte {
 		dst = append(dst, '%', '2', '3')
 		part = part[1:]
 	}
-	for i := range len(part) {
+	plain := 0 // most parts are as a whole
+	for plain < len(part) && part[plain] != ':' && !mustEscape(part[plain]) {
+		plain++
+	}
+	dst = append(dst, part[:plain]...)
+	for i := plain; i < len(part); i++ {
 		if c := part[i]; c == ':' || mustEscape(c) {
 			dst = appendEscaped(dst, c)
 		} else {

@@ -140,12 +140,13 @@ func (l *Limiter) take(ctx context.Context, s *scratch, t *troubles) (decided bo
 	} else {
 		err = l.store.Take(ctx, s.charges, s.results)
 	}
-	if err != nil && s.holder != "" && !isAway(err) {
+	if err == nil {
+		return true, nil
+	}
+	if s.holder != "" && !isAway(err) {
 		l.disown(s, t)
 	}
 	switch ended := ctx.Err(); {
-	case err == nil:
-		return true, nil
 	case ended != nil && !errors.Is(err, ended):
 		return false, fmt.Errorf("%w: %w", ended, err)
 	case ended != nil || errors.Is(err, ErrMisconfigured):

@@ -3,6 +3,7 @@ package ratelimit
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -70,9 +71,10 @@ type Rule struct {
 // rule is a Rule made ready for calls.
 type rule struct {
 	Rule
-	parts  []part
-	leased bool // whether a call holds slots
-	ahead  bool // whether a call that waits has its bucket charged in advance
+	charge Charge // of a call, but for what varies
+	parts  []part // of the key, none if nothing about it varies: then it is that of charge
+	leased bool   // whether a call holds slots
+	ahead  bool   // whether a call that waits has its bucket charged in advance
 }
 
 // compile makes a rule ready. It appends the texts of the parts that its key wants of each call and that are not in
@@ -119,8 +121,14 @@ func compile(r Rule, wanted *[]string) (rule, error) {
 		r.Status = http.StatusTooManyRequests
 	}
 	compiled := rule{Rule: r, parts: parts, leased: r.Limit.Algorithm == Concurrency}
+	// Units that processes have taken in advance may come back early, and what looks on is there to be measured.
+	fresh := r.Prefetch > 0 || r.Mode == ModeShadow
+	compiled.charge = Charge{Name: r.Name, Limit: r.Limit, Cost: r.Cost, Fresh: fresh, prefetch: r.Prefetch}
+	if len(parts) == 1 && parts[0].kind == literalPart {
+		compiled.charge.Key, compiled.parts = slices.Clip([]byte(parts[0].literal)), nil
+	}
 	if r.Wait > 0 && algorithms[r.Limit.Algorithm].burst {
-		compiled.ahead = true
+		compiled.ahead, compiled.charge.Wait = true, r.Wait
 		if err := r.Limit.checkWait("Rule.Wait", r.Wait); err != nil {
 			return rule{}, err
 		}

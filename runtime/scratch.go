@@ -75,11 +75,8 @@ func (s *scratch) restore() {
 	s.results = slices.Grow(s.results[:0], len(s.charges))[:len(s.charges)]
 }
 
+// release makes the scratch ready for another decision. What it still refers to is overwritten by that, or goes with the pool.
 func (s *scratch) release() {
-	clear(s.charges) // its keys may be in an array that has been outgrown
-	clear(s.rules)
-	clear(s.whole.charges)
-	clear(s.whole.rules)
 	s.keys, s.rules, s.charges, s.results, s.outcomes = s.keys[:0], s.rules[:0], s.charges[:0], s.results[:0], s.outcomes[:0]
 	s.local, s.failed, s.holder, s.stocked, s.timed, s.delay = false, nil, "", false, false, 0
 	scratchPool.Put(s)

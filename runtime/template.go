@@ -24,6 +24,7 @@ type partKind uint8
 const (
 	literalPart partKind = iota
 	callerPart
+	ipPart // the caller attribute ip
 	givenPart
 )
 
@@ -86,6 +87,9 @@ func parseKey(template string, wanted *[]string) ([]part, error) {
 // varying returns the part of a hole.
 func varying(hole string, wanted *[]string) part {
 	if name, ok := strings.CutPrefix(hole, "@"); ok {
+		if name == "ip" {
+			return part{kind: ipPart, name: name, ctxKey: callerKey(name)}
+		}
 		return part{kind: callerPart, name: name, ctxKey: callerKey(name)}
 	}
 	i := slices.Index(*wanted, hole)
@@ -109,6 +113,8 @@ func (r *rule) appendKey(dst []byte, ctx context.Context, call args) (key []byte
 			continue
 		case callerPart:
 			dst, ok = appendCaller(dst, ctx, p.ctxKey)
+		case ipPart:
+			dst, ok = appendIP(dst, ctx, p.ctxKey)
 		case givenPart:
 			dst, ok = call[p.arg].appendTo(dst)
 		}
@@ -124,13 +130,17 @@ func (r *rule) appendKey(dst []byte, ctx context.Context, call args) (key []byte
 
 // escapeByte escapes each c in dst[start:].
 func escapeByte(dst []byte, start int, c byte) []byte {
-	text := string(dst[start:])
-	dst = dst[:start]
-	for i := range len(text) {
-		if text[i] == c {
-			dst = appendEscaped(dst, c)
+	const more = len("%2F") - 1
+	n, grown := len(dst), more*bytes.Count(dst[start:], []byte{c})
+	dst = slices.Grow(dst, grown)[:n+grown]
+	to := len(dst)
+	for i := n - 1; i >= start; i-- { // from the end, so that nothing is overwritten that is still to come
+		if dst[i] == c {
+			to -= 1 + more
+			appendEscaped(dst[:to], c)
 		} else {
-			dst = append(dst, text[i])
+			to--
+			dst[to] = dst[i]
 		}
 	}
 	return dst

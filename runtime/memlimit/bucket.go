@@ -2,6 +2,7 @@ package memlimit
 
 import (
 	"math/bits"
+	"time"
 
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
@@ -31,21 +32,28 @@ type detail struct {
 type limit struct {
 	algorithm ratelimit.Algorithm
 	refill    ratelimit.Refill
+	detailed  bool // whether its buckets have a detail
 	count     int64
 	period    int64 // microseconds
 	capacity  int64
 	patience  int64 // microseconds that the caller would wait for its turn
 }
 
-func limitOf(c *ratelimit.Charge) limit {
+// limitOf returns a limit for calls that do not wait.
+func limitOf(l *ratelimit.Limit) limit {
 	return limit{
-		algorithm: c.Limit.Algorithm,
-		refill:    c.Limit.Refill,
-		count:     c.Limit.Count,
-		period:    c.Limit.Period.Microseconds(),
-		capacity:  c.Limit.Capacity(),
-		patience:  c.Wait.Microseconds(),
+		algorithm: l.Algorithm,
+		refill:    l.Refill,
+		detailed:  detailed(l.Algorithm),
+		count:     l.Count,
+		period:    l.Period.Microseconds(),
+		capacity:  l.Capacity(),
 	}
+}
+
+// detailed reports whether the buckets of an algorithm have a detail.
+func detailed(a ratelimit.Algorithm) bool {
+	return a == ratelimit.SlidingLog || a == ratelimit.Concurrency
 }
 
 // never is the wait for what no wait can help.
@@ -75,14 +83,19 @@ func (b bucket) at(now int64, l *limit) bucket {
 
 // charged returns the bucket with what an admitted charge takes.
 func (b bucket) charged(c *ratelimit.Charge, now int64, l *limit) bucket {
-	switch l.algorithm {
-	case ratelimit.SlidingLog:
-		return b.logged(c.Cost, now, l)
-	case ratelimit.Concurrency:
-		return b.leased(c.Holder, c.Cost, now+l.period)
+	if l.detailed {
+		return b.noted(c, now, l)
 	}
 	b.used += c.Cost
 	return b
+}
+
+// noted is charged for what has a detail.
+func (b bucket) noted(c *ratelimit.Charge, now int64, l *limit) bucket {
+	if l.algorithm == ratelimit.SlidingLog {
+		return b.logged(c.Cost, now, l)
+	}
+	return b.leased(c.Holder, c.Cost, now+l.period)
 }
 
 // refunded returns the bucket with what a charge gives back, and whether it could: a holder may have lost all that it held.
@@ -113,12 +126,18 @@ func (b bucket) refunded(c *ratelimit.Charge, now int64, l *limit) (_ bucket, he
 
 // kept returns what to keep of a bucket that is as of now.
 func (b bucket) kept(now int64, l *limit) bucket {
-	switch l.algorithm {
-	case ratelimit.SlidingWindow:
-		b.used = b.current(l)
-	case ratelimit.LeakyBucket:
+	if l.algorithm == ratelimit.SlidingWindow || l.algorithm == ratelimit.LeakyBucket {
+		return b.packed(now, l)
+	}
+	return b
+}
+
+// packed is kept for what is kept otherwise than it is reckoned with.
+func (b bucket) packed(now int64, l *limit) bucket {
+	if l.algorithm == ratelimit.LeakyBucket {
 		return b.arrival(now, l)
 	}
+	b.used = b.current(l)
 	return b
 }
 
@@ -137,16 +156,19 @@ func (b bucket) wait(n, now int64, l *limit) int64 {
 	return b.refillWait(n, now, l)
 }
 
+// has reports whether a bucket has what a charge wants of it.
+func (b bucket) has(cost int64, l *limit) bool { return cost <= l.capacity-b.used }
+
 // decide returns the microseconds after which a charge would be admitted: 0 now, or never. One that is admitted now may
 // have to wait for its turn.
 func (b bucket) decide(c *ratelimit.Charge, now int64, l *limit) (retry, delay int64) {
-	if c.Cost > l.capacity {
+	switch {
+	case c.Cost > l.capacity:
 		return never, 0
-	}
-	lacking := b.used + c.Cost - l.capacity
-	if c.Cost == 0 || lacking <= 0 {
+	case c.Cost == 0 || b.has(c.Cost, l):
 		return 0, 0
 	}
+	lacking := b.used + c.Cost - l.capacity
 	if l.algorithm == ratelimit.Concurrency {
 		return b.slotWait(c.Holder, c.Cost, lacking, now), 0
 	}
@@ -165,12 +187,43 @@ func (b bucket) reset(now int64, l *limit) int64 {
 	return b.wait(b.used, now, l)
 }
 
+// result returns what a call is told of a bucket as it leaves it.
+func (b bucket) result(retry, delay, reset, now int64, l *limit) ratelimit.Result {
+	r := ratelimit.Result{
+		Allowed:    retry == 0,
+		Limit:      l.capacity,
+		Remaining:  max(0, l.capacity-b.used),
+		RetryAfter: time.Duration(retry) * time.Microsecond,
+		ResetAfter: time.Duration(reset) * time.Microsecond,
+		Delay:      time.Duration(delay) * time.Microsecond,
+		At:         time.Duration(now) * time.Microsecond,
+	}
+	if retry == never {
+		r.RetryAfter = ratelimit.Never
+	}
+	return r
+}
+
 // muldiv returns the quotient and the remainder of a × b / c. None is negative, c is not 0 and the quotient is below
 // 2^63.
 func muldiv(a, b, c int64) (quotient, rest int64) {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	if hi == 0 && lo < uint64(c) { // of a bucket that is in use, mostly
+		return 0, int64(lo)
+	}
 	q, r := bits.Div64(hi, lo, uint64(c))
 	return int64(q), int64(r)
+}
+
+// muldivup returns (a × b - less) / c rounded up, and what was added for that, in 1/c. None is negative, nor is the
+// difference, c is not 0 and the quotient is below 2^63.
+func muldivup(a, b, less, c int64) (quotient, added int64) {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	lo, borrow := bits.Sub64(lo, uint64(less), 0)
+	hi -= borrow
+	lo, carry := bits.Add64(lo, uint64(c-1), 0)
+	q, r := bits.Div64(hi+carry, lo, uint64(c))
+	return int64(q), c - 1 - int64(r)
 }
 
 // divup returns a / b, rounded up; b is positive.

@@ -22,7 +22,6 @@ func (b bucket) drained(now int64, l *limit) bucket {
 
 // arrival is the way back from drained.
 func (b bucket) arrival(now int64, l *limit) bucket {
-	whole, rest := muldiv(l.period, b.used, l.count)
-	up := divup(rest-b.part, l.count)
-	return bucket{mark: now + whole + up, part: up*l.count - rest + b.part}
+	drains, part := muldivup(l.period, b.used, b.part, l.count)
+	return bucket{mark: now + drains, part: part}
 }

@@ -19,9 +19,9 @@ func kept(store *Store) []string {
 	var keys []string
 	now := time.Now().UnixMicro()
 	for i := range store.shards {
-		for _, e := range store.shards[i].entries {
-			if e.expires > now {
-				_, key, _ := strings.Cut(e.name, "limit")
+		for r := range records(&store.shards[i]) {
+			if r.expires() > now {
+				_, key, _ := strings.Cut(string(r.name()), "limit")
 				keys = append(keys, key)
 			}
 		}

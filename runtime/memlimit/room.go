@@ -1,29 +1,26 @@
 package memlimit
 
-import (
-	"container/heap"
-	"slices"
+import ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 
-	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
-)
-
-// room bounds the entries of a shard and knows which of them is forgotten first.
+// room bounds the records of a shard and knows which of them is forgotten first.
 type room struct {
-	size   int      // the most entries
-	places []*place // of each entry, by its index
-	due    dueHeap
-	queues [standings]place // each is a ring, from the least recently used place to the most and back
+	size   int        // the most records
+	due    array[ref] // a binary heap: no record is due before the one at half its index
+	queues [standings]queue
 }
 
-// place is what room knows of an entry.
+// queue is the records of a standing, from the least recently used to the most.
+type queue struct{ first, last ref }
+
+// place is what room knows of a record.
 type place struct {
-	entry      int32
-	expires    int64 // not later than when the entry expires, see room.touch
-	at         int   // in the heap
-	prev, next *place
+	expires    int64 // not later than when the record expires, see rank
+	prev, next ref   // in the queue
+	due        int32 // index in the heap
+	standing   standing
 }
 
-// standing is how much harm it does to forget an entry before it expires. Those that do the least are forgotten first.
+// standing is how much harm it does to forget a bucket before it expires. Those that do the least are forgotten first.
 type standing uint8
 
 const (
@@ -33,154 +30,189 @@ const (
 	standings                 // how many there are
 )
 
-func newRoom(size int) *room {
-	r := &room{size: size}
-	for i := range r.queues {
-		q := &r.queues[i]
-		q.prev, q.next = q, q
-	}
-	return r
-}
+func newRoom(size int) *room { return &room{size: size, due: array[ref]{unit: 1}} }
 
-// rank makes the bucket the most recently used of its standing.
-func (v *visit) rank() {
-	if v.index >= 0 {
-		v.shard.room.touch(v.index, v.standing(), v.shard.entries[v.index].expires)
-	}
-}
+func (s *shard) place(at ref) *place { return s.slabs[at.kind()].places.at(at.index()) }
 
-// standing returns how the bucket was left by the call.
-func (v *visit) standing() standing {
+// standing returns how a bucket was left by a call.
+func (b bucket) standing(retry int64, l *limit) standing {
 	switch {
-	case v.limit.algorithm == ratelimit.Concurrency && v.bucket.used > 0:
+	case l.algorithm == ratelimit.Concurrency && b.used > 0:
 		return held
-	case v.retry > 0 || v.bucket.used >= v.limit.capacity:
+	case retry > 0 || b.used >= l.capacity:
 		return limited
 	}
 	return spare
 }
 
-// add makes a place for the entry that was added last.
-func (r *room) add(expires int64) {
-	p := &place{entry: int32(len(r.places)), expires: expires}
-	p.prev, p.next = p, p
-	r.places = append(r.places, p)
-	heap.Push(&r.due, p)
+// enter makes the place of a record that was added.
+func (s *shard) enter(at ref, expires int64) {
+	due := &s.room.due
+	due.push()
+	*due.at(due.len - 1) = at
+	*s.place(at) = place{expires: expires, due: int32(due.len - 1)}
+	s.enqueue(at)
+	s.reschedule(at, expires)
 }
 
-// remove puts the last place in that of the i-th.
-func (r *room) remove(i int) {
-	p, last := r.places[i], len(r.places)-1
-	p.unlink()
-	heap.Remove(&r.due, p.at)
-	r.places[i] = r.places[last]
-	r.places[i].entry = int32(i)
-	r.places[last] = nil
-	r.places = r.places[:last]
+// leave gives up the place of a record that is removed.
+func (s *shard) leave(at ref) {
+	s.dequeue(at)
+	due := &s.room.due
+	i, last := uint(s.place(at).due), *due.at(due.len - 1)
+	due.pop()
+	if last != at {
+		s.setDue(i, last)
+		s.reschedule(last, s.place(last).expires)
+	}
 }
 
-// touch makes the i-th entry the most recently used of its standing. Its expiry is mostly later than before, and is not
+// moved takes down that a record has moved.
+func (s *shard) moved(from, to ref) {
+	p := s.place(to)
+	*p = *s.place(from)
+	*s.room.due.at(uint(p.due)) = to
+	prev, next := s.neighbours(p)
+	*prev, *next = to, to
+}
+
+// rank makes a record the most recently used of its standing. Its expiry is mostly later than before, and is not
 // noted until the heap asks for it: a bucket that is in use does not move in the heap with each call.
-func (r *room) touch(i int32, s standing, expires int64) {
-	p, q := r.places[i], &r.queues[s]
-	p.unlink()
-	p.prev, p.next = q.prev, q
-	p.prev.next, q.prev = p, p
+func (s *shard) rank(at ref, standing standing, expires int64) {
+	s.dequeue(at)
+	p := s.place(at)
+	p.standing = standing
+	s.enqueue(at)
 	if expires < p.expires {
-		r.reschedule(p, expires)
+		s.reschedule(at, expires)
 	}
 }
 
-// clip gives back the memory of a room that is nearly empty.
-func (r *room) clip() {
-	r.places = slices.Clone(r.places)
-	r.due = slices.Clone(r.due)
+func (s *shard) enqueue(at ref) {
+	p := s.place(at)
+	q := &s.room.queues[p.standing]
+	p.prev, p.next = q.last, 0
+	prev, next := s.neighbours(p)
+	*prev, *next = at, at
 }
 
-func (r *room) reschedule(p *place, expires int64) {
+func (s *shard) dequeue(at ref) {
+	p := s.place(at)
+	prev, next := s.neighbours(p)
+	*prev, *next = p.next, p.prev
+}
+
+// neighbours returns what refers to a place in its queue: from the side of those less recently used, and from the other.
+func (s *shard) neighbours(p *place) (prev, next *ref) {
+	q := &s.room.queues[p.standing]
+	prev, next = &q.first, &q.last
+	if p.prev != 0 {
+		prev = &s.place(p.prev).next
+	}
+	if p.next != 0 {
+		next = &s.place(p.next).prev
+	}
+	return prev, next
+}
+
+// reschedule puts a record where it belongs in the heap.
+func (s *shard) reschedule(at ref, expires int64) {
+	due, p := &s.room.due, s.place(at)
 	p.expires = expires
-	heap.Fix(&r.due, p.at)
-}
-
-// first returns the place that may have expired, or nil if none has.
-func (r *room) first(now int64) *place {
-	if len(r.due) == 0 || r.due[0].expires > now {
-		return nil
+	i := uint(p.due)
+	for i > 0 { // up
+		parent := *due.at((i - 1) / 2)
+		if s.place(parent).expires <= expires {
+			break
+		}
+		s.setDue(i, parent)
+		i = (i - 1) / 2
 	}
-	return r.due[0]
+	for 2*i+1 < due.len { // down
+		child := 2*i + 1
+		if child+1 < due.len && s.place(*due.at(child + 1)).expires < s.place(*due.at(child)).expires {
+			child++
+		}
+		if s.place(*due.at(child)).expires >= expires {
+			break
+		}
+		s.setDue(i, *due.at(child))
+		i = child
+	}
+	s.setDue(i, at)
 }
 
-func (p *place) unlink() { p.prev.next, p.next.prev = p.next, p.prev }
+func (s *shard) setDue(i uint, at ref) {
+	*s.room.due.at(i) = at
+	s.place(at).due = int32(i)
+}
 
-// victim returns the entry to forget for a bucket of the given call: one that has expired, or the least recently used of
+// expired returns a record that has expired, or 0 if none has.
+func (s *shard) expired(now int64) ref {
+	for s.room.due.len > 0 {
+		at := *s.room.due.at(0)
+		if s.place(at).expires > now {
+			return 0
+		}
+		expires := s.record(at).expires()
+		if expires <= now {
+			return at
+		}
+		s.reschedule(at, expires)
+	}
+	return 0
+}
+
+// sweepDue removes up to maxSweep records that have expired.
+func (s *shard) sweepDue(now int64) {
+	for range maxSweep {
+		at := s.expired(now)
+		if at == 0 {
+			return
+		}
+		s.remove(at)
+	}
+}
+
+// makeRoom forgets a record if there is no room for another. A record that moves for that may be of the call.
+func (s *shard) makeRoom(call []visit, now int64) {
+	if s.len < s.room.size {
+		return
+	}
+	at := s.victim(call, now)
+	if s.record(at).expires() > now {
+		s.evicted++
+	}
+	moved := s.remove(at)
+	for i := range call {
+		if v := &call[i]; v.shard == s && v.at == moved {
+			v.at = at
+		}
+	}
+}
+
+// victim returns the record to forget for a bucket of a call: one that has expired, or the least recently used of
 // those that do the least harm, but none of the call itself. There is always one: a call has no more charges than there is
 // room for.
-func (s *shard) victim(call []visit, now int64) (index int32, ok bool) {
-	r := s.room
-	for p := r.first(now); p != nil; p = r.first(now) {
-		expires := s.entries[p.entry].expires
-		if expires <= now {
-			return p.entry, true
-		}
-		r.reschedule(p, expires)
+func (s *shard) victim(call []visit, now int64) ref {
+	if at := s.expired(now); at != 0 {
+		return at
 	}
-	for i := range r.queues {
-		q := &r.queues[i]
-		for p := q.next; p != q; p = p.next {
-			if !s.inCall(call, p.entry) {
-				return p.entry, true
+	for i := range s.room.queues {
+		for at := s.room.queues[i].first; at != 0; at = s.place(at).next {
+			if !s.inCall(call, at) {
+				return at
 			}
 		}
 	}
-	return 0, false
+	return 0
 }
 
-// sweepDue removes those of the n entries that are due first that have expired.
-func (s *shard) sweepDue(now int64, n int) {
-	for range n {
-		p := s.room.first(now)
-		if p == nil {
-			return
-		}
-		if expires := s.entries[p.entry].expires; expires > now {
-			s.room.reschedule(p, expires)
-		} else {
-			s.remove(int(p.entry))
-		}
-	}
-}
-
-func (s *shard) inCall(call []visit, index int32) bool {
+func (s *shard) inCall(call []visit, at ref) bool {
 	for i := range call {
-		if v := &call[i]; v.shard == s && v.index == index {
+		if v := &call[i]; v.shard == s && v.at == at {
 			return true
 		}
 	}
 	return false
-}
-
-// dueHeap holds places, the one that expires first at its top. It is a [heap.Interface].
-type dueHeap []*place
-
-func (h dueHeap) Len() int           { return len(h) }
-func (h dueHeap) Less(i, j int) bool { return h[i].expires < h[j].expires }
-func (h dueHeap) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].at, h[j].at = i, j
-}
-
-// Push implements [heap.Interface].
-func (h *dueHeap) Push(x any) {
-	p, _ := x.(*place)
-	p.at = len(*h)
-	*h = append(*h, p)
-}
-
-// Pop implements [heap.Interface].
-func (h *dueHeap) Pop() any {
-	last := len(*h) - 1
-	p := (*h)[last]
-	(*h)[last] = nil
-	*h = (*h)[:last]
-	return p
 }

@@ -113,8 +113,7 @@ func (n *naiveRoom) take(t *testing.T, store *Store, charges []ratelimit.Charge,
 }
 
 func there(store *Store, c ratelimit.Charge) int {
-	_, name, _ := store.plan([]ratelimit.Charge{c}, nil, nil)
-	if _, ok := store.shards[0].index[string(name)]; ok {
+	if at, _ := store.shards[0].find(uint32(store.hash(&c)>>32), &c); at != 0 {
 		return 1
 	}
 	return 0
@@ -146,23 +145,30 @@ func (n *naiveRoom) note(c ratelimit.Charge, r ratelimit.Result, now int64) {
 	n.kept[string(c.Key)] = p
 }
 
-// checkRoom checks that each entry has its place, once in the heap and once in a queue.
+// checkRoom checks that each record has its place, once in the heap and once in a queue.
 func checkRoom(t *testing.T, s *shard) {
 	t.Helper()
-	r := s.room
-	if len(r.places) != len(s.entries) || len(r.due) != len(s.entries) || len(s.index) != len(s.entries) {
-		t.Fatalf("%d entries, %d known, %d places, %d in the heap", len(s.entries), len(s.index), len(r.places), len(r.due))
+	checkShard(t, s)
+	if int(s.room.due.len) != s.len {
+		t.Fatalf("%d records, %d in the heap", s.len, s.room.due.len)
 	}
 	queued := 0
-	for i := range r.queues {
-		for p := r.queues[i].next; p != &r.queues[i]; p = p.next {
+	for i, q := range s.room.queues {
+		before := ref(0)
+		for at := q.first; at != 0; at = s.place(at).next {
 			queued++
-			if p.next.prev != p || r.places[p.entry] != p || r.due[p.at] != p || r.due[(p.at-1)/2].expires > p.expires || p.expires > s.entries[p.entry].expires {
-				t.Fatalf("the place of %q is not in order", s.entries[p.entry].name)
+			p := s.place(at)
+			parent := s.place(*s.room.due.at(uint(max(0, p.due-1) / 2)))
+			if p.standing != standing(i) || p.prev != before || *s.room.due.at(uint(p.due)) != at || parent.expires > p.expires || p.expires > s.record(at).expires() {
+				t.Fatalf("the place of %q is not in order", s.record(at).name())
 			}
+			before = at
+		}
+		if q.last != before {
+			t.Fatalf("queue %d does not end where it should", i)
 		}
 	}
-	if queued != len(s.entries) {
-		t.Fatalf("%d entries, %d of them in queues", len(s.entries), queued)
+	if queued != s.len {
+		t.Fatalf("%d records, %d of them in queues", s.len, queued)
 	}
 }

@@ -2,208 +2,261 @@ package memlimit
 
 import (
 	"sync"
-	"time"
 
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
 
-// shard is a part of the buckets, under one lock. Entries lie in a slice, so that a sweep can go on where the last one
-// stopped.
+// shard is a part of the buckets, under one lock: a hash table whose chains are split and joined one by one as records come
+// and go (W. Litwin, Linear hashing, 1980), so that no call pays for a table that grows.
 type shard struct {
 	mu      sync.Mutex
-	index   map[string]int32 // the entry of a bucket by its name
-	entries []entry
-	room    *room     // nil if there is no end of it
-	evicted uint64    // how many entries were forgotten before they had expired
-	cursor  int       // the entry that is swept next
-	calls   uint32    // how many calls have locked the shard, over and over from 0
-	_       [128]byte // keeps the next shard out of the cache lines of this one
+	now     int64      // of the latest call, see Store.lock
+	chains  array[ref] // the first record of each
+	mask    uint       // of the bits of a hash of which the chains, some of them, make a difference
+	slabs   []slab     // by kind
+	len     int        // records
+	room    *room      // nil if there is no end of it
+	evicted uint64     // how many records were forgotten before they had expired
+	cursor  ref        // the record that is swept next, if there is one
+	owed    uint32     // towards the next sweep, see sweepEvery
+	sweeps  uint32     // how many calls that locked the shard have swept another, over and over from 0
+	_       [128]byte  // keeps the next shard out of the cache lines of this one
 }
 
-type entry struct {
-	name    string
-	bucket  bucket
-	expires int64 // when the bucket is as new, by the limit that it was charged with last
+const (
+	minChains = 8
+	// There are at least minSpread chains for a record, so that one is found at the first look mostly, and at most
+	// maxSpread.
+	minSpread = 2
+	maxSpread = 4
+)
+
+func (s *shard) init() {
+	s.chains.unit = 1
+	for range minChains {
+		s.chains.push()
+	}
+	s.mask = minChains - 1
 }
 
-// minEntries is the capacity below which a shard is not worth rebuilding.
-const minEntries = 32
-
-// visit is one charge of a call on its bucket. Its shard is locked while it is open.
-type visit struct {
-	charge     *ratelimit.Charge
-	shard      *shard
-	start, end int // of the bucket's name in the names of the call
-	limit      limit
-	index      int32  // of the entry, or -1 if there is none
-	bucket     bucket // as it stands at the time of the call
-	retry      int64  // see bucket.decide
-	delay      int64  // see bucket.decide
-	reset      int64  // see bucket.reset
+// at returns the time of a call that read the clock before it locked the shard.
+func (s *shard) at(now int64) int64 {
+	s.now = max(s.now, now)
+	return s.now
 }
 
-// open looks the bucket up.
-func (v *visit) open(names []byte, now int64) {
-	v.bucket = bucket{mark: now}
-	i, ok := v.shard.index[string(names[v.start:v.end])]
-	if !ok {
-		v.index = -1
+// owe notes what a call owes towards the next sweep. If it is to sweep, it returns a number that is another each time.
+func (s *shard) owe() (sweep uint32) {
+	if s.owed++; s.owed < sweepEvery {
+		return 0
+	}
+	s.owed = 0
+	s.sweeps++
+	return s.sweeps
+}
+
+// find returns the record of a charge's bucket, and where it is, or 0 if there is none.
+func (s *shard) find(hash uint32, c *ratelimit.Charge) (ref, record) {
+	at := *s.chains.at(s.chain(hash))
+	for at != 0 {
+		r := s.record(at)
+		if r.is(hash, c) {
+			return at, r
+		}
+		at = r.next()
+	}
+	return 0, nil
+}
+
+// chain returns the chain of a hash. In the course of a doubling, those that have not been split yet have the hashes of two.
+func (s *shard) chain(hash uint32) uint {
+	if i := uint(hash) & s.mask; i < s.chains.len {
+		return i
+	}
+	return uint(hash) & (s.mask >> 1)
+}
+
+// record returns a record, until the next is added or removed.
+func (s *shard) record(at ref) record { return s.slabs[at.kind()].records.slice(at.index()) }
+
+// bucket returns the bucket that was kept in a record.
+func (s *shard) bucket(at ref, r record, l *limit) bucket {
+	b := r.bucket()
+	if l.detailed {
+		b.detail = *s.detail(at)
+	}
+	return b
+}
+
+// save keeps a bucket in a record.
+func (s *shard) save(at ref, r record, b bucket, l *limit) {
+	r.setBucket(b)
+	if l.detailed {
+		*s.detail(at) = b.detail
+	}
+}
+
+func (s *shard) detail(at ref) **detail { return s.slabs[at.kind()].details.at(at.index()) }
+
+// add makes a record for a charge's bucket, which has none.
+func (s *shard) add(hash uint32, c *ratelimit.Charge) ref {
+	k := kindOf(c)
+	sl := s.slab(k)
+	for sl.records.len == maxSlab { // or the ref would not fit
+		k += 2
+		sl = s.slab(k)
+	}
+	sl.records.push()
+	if k.detailed() {
+		sl.details.push()
+	}
+	if s.room != nil {
+		sl.places.push()
+	}
+	at := refTo(k, sl.records.len-1)
+	r := s.record(at)
+	r.init(hash, c)
+	first := s.chains.at(s.chain(hash))
+	r.setNext(*first)
+	*first = at
+	s.len++
+	s.owed += sweepNew
+	for s.chains.len < minSpread*uint(s.len) {
+		s.split()
+	}
+	return at
+}
+
+func (s *shard) slab(k kind) *slab {
+	for len(s.slabs) <= int(k) {
+		s.slabs = append(s.slabs, slab{
+			records: array[byte]{unit: kind(len(s.slabs)).size()},
+			details: array[*detail]{unit: 1},
+			places:  array[place]{unit: 1},
+		})
+	}
+	return &s.slabs[k]
+}
+
+// remove removes a record and returns which one has taken its place: itself if it was the last.
+func (s *shard) remove(at ref) (moved ref) {
+	if s.room != nil {
+		s.leave(at)
+	}
+	r := s.record(at)
+	s.relink(r.hash(), at, r.next())
+
+	k := at.kind()
+	sl := &s.slabs[k]
+	last := refTo(k, sl.records.len-1)
+	if last != at {
+		moving := s.record(last)
+		s.relink(moving.hash(), last, at)
+		copy(r, moving)
+		if k.detailed() {
+			*s.detail(at) = *s.detail(last)
+		}
+		if s.room != nil {
+			s.moved(last, at)
+		}
+	}
+	sl.records.pop()
+	if k.detailed() {
+		sl.details.pop()
+	}
+	if s.room != nil {
+		sl.places.pop()
+	}
+	s.len--
+	for s.chains.len > max(minChains, maxSpread*uint(s.len)) {
+		s.join()
+	}
+	return last
+}
+
+// relink makes what refers to a record in the chain of its hash refer to another, or to none.
+func (s *shard) relink(hash uint32, from, to ref) {
+	first := s.chains.at(s.chain(hash))
+	if *first == from {
+		*first = to
 		return
 	}
-	v.index = i
-	// An expired entry that has not been swept is as new whatever the limit is now. In Redis it would be gone.
-	if e := &v.shard.entries[i]; now < e.expires {
-		v.bucket = e.bucket.at(now, &v.limit)
+	r := s.record(*first)
+	for r.next() != from {
+		r = s.record(r.next())
 	}
+	r.setNext(to)
 }
 
-// decide looks the bucket up and asks it.
-func (v *visit) decide(names []byte, now int64) {
-	v.open(names, now)
-	v.retry, v.delay = v.bucket.decide(v.charge, now, &v.limit)
-}
-
-// refund gives the charge back, and returns false if there is nothing that its holder could give back.
-func (v *visit) refund(now int64) (held bool) {
-	v.bucket, held = v.bucket.refunded(v.charge, now, &v.limit)
-	return held
-}
-
-// save keeps the bucket as it now stands, until it is as new.
-func (v *visit) save(now int64) {
-	e := &v.shard.entries[v.index]
-	e.bucket, e.expires = v.bucket.kept(now, &v.limit), now+v.reset
-}
-
-// extend keeps the bucket for longer if its limit has become slower since it was saved.
-func (v *visit) extend(now int64) {
-	if v.index >= 0 {
-		e := &v.shard.entries[v.index]
-		e.expires = max(e.expires, now+v.reset)
+// split makes one chain more, of records of that one which had its hashes so far.
+func (s *shard) split() {
+	n := s.chains.len
+	if n > s.mask {
+		s.mask = 2*s.mask + 1
 	}
-}
-
-// touch notes that the bucket was used, and how it was left, where that matters.
-func (v *visit) touch() {
-	if v.shard.room != nil {
-		v.rank()
-	}
-}
-
-func (v *visit) remove() {
-	if v.index >= 0 {
-		v.shard.remove(int(v.index))
-	}
-}
-
-func (v *visit) result(now int64) ratelimit.Result {
-	r := ratelimit.Result{
-		Allowed:    v.retry == 0,
-		Limit:      v.limit.capacity,
-		Remaining:  max(0, v.limit.capacity-v.bucket.used),
-		RetryAfter: time.Duration(v.retry) * time.Microsecond,
-		ResetAfter: time.Duration(v.reset) * time.Microsecond,
-		Delay:      time.Duration(v.delay) * time.Microsecond,
-		At:         time.Duration(now) * time.Microsecond,
-	}
-	if v.retry == never {
-		r.RetryAfter = ratelimit.Never
-	}
-	return r
-}
-
-// addMissing makes the buckets that a call is the first to charge. Its others have been saved, so that none of them has
-// expired and would have to make room.
-func addMissing(visits []visit, names []byte, now int64) {
-	for i := range visits {
-		v := &visits[i]
-		if v.index < 0 && v.charge.Cost > 0 {
-			v.index = v.shard.add(string(names[v.start:v.end]), now+v.reset, visits, now)
-			v.save(now)
-			v.touch()
+	s.chains.push()
+	rest, split := s.chains.at(n&(s.mask>>1)), s.chains.at(n)
+	at := *rest
+	*rest = 0
+	for at != 0 {
+		r := s.record(at)
+		next, to := r.next(), rest
+		if s.chain(r.hash()) == n {
+			to = split
 		}
+		r.setNext(*to)
+		*to, at = at, next
 	}
 }
 
-// add makes an entry for a bucket of the given call. When there is no room for another, it takes the place of one that is
-// forgotten, so that no other entry moves.
-func (s *shard) add(name string, expires int64, call []visit, now int64) int32 {
+// join is the way back from split.
+func (s *shard) join() {
+	n := s.chains.len - 1
+	at := *s.chains.at(n)
+	s.chains.pop()
+	to := s.chains.at(n & (s.mask >> 1))
+	if n == s.mask>>1+1 {
+		s.mask >>= 1
+	}
+	for at != 0 {
+		r := s.record(at)
+		next := r.next()
+		r.setNext(*to)
+		*to, at = at, next
+	}
+}
+
+// sweep removes records that have expired: of at least minSweep, and of up to maxSweep as long as one in four has.
+func (s *shard) sweep(now int64) {
+	s.now = max(s.now, now) // so that a call that read the clock before is not decided at a time when they counted
 	if s.room != nil {
-		if len(s.entries) >= s.room.size {
-			if i, ok := s.victim(call, now); ok {
-				s.replace(i, name, now)
-				return i
-			}
-		}
-		s.room.add(expires)
+		s.sweepDue(now)
+		return
 	}
-	i := int32(len(s.entries))
-	s.index[name] = i
-	s.entries = append(s.entries, entry{name: name})
-	return i
-}
-
-func (s *shard) replace(i int32, name string, now int64) {
-	e := &s.entries[i]
-	if e.expires > now {
-		s.evicted++
-	}
-	delete(s.index, e.name)
-	s.index[name] = i
-	*e = entry{name: name}
-}
-
-// remove puts the last entry in the place of the i-th.
-func (s *shard) remove(i int) {
-	last := len(s.entries) - 1
-	delete(s.index, s.entries[i].name)
-	if i != last {
-		s.entries[i] = s.entries[last]
-		s.index[s.entries[i].name] = int32(i)
-	}
-	s.entries[last] = entry{}
-	s.entries = s.entries[:last]
-	if s.room != nil {
-		s.room.remove(i)
-	}
-}
-
-// sweep removes those of the next n entries that have expired.
-func (s *shard) sweep(now int64, n int) {
-	if s.room != nil {
-		s.sweepDue(now, n)
-	} else {
-		s.sweepNext(now, n)
-	}
-	if c := cap(s.entries); c > minEntries && len(s.entries) <= c/8 {
-		s.rebuild()
-	}
-}
-
-func (s *shard) sweepNext(now int64, n int) {
-	for range min(n, len(s.entries)) {
-		if s.cursor >= len(s.entries) {
-			s.cursor = 0
-		}
-		if s.entries[s.cursor].expires <= now {
-			s.remove(s.cursor)
+	removed := 0
+	for i := 0; s.len > 0 && (i < minSweep || i < maxSweep && i < 4*removed); i++ {
+		at := s.next()
+		if s.record(at).expires() <= now {
+			s.remove(at) // and another is there
+			removed++
 		} else {
 			s.cursor++
 		}
 	}
 }
 
-// rebuild gives back the memory of a shard that is nearly empty: neither a map nor a slice shrinks by itself. It copies
-// at most an eighth of what the shard once held.
-func (s *shard) rebuild() {
-	entries := make([]entry, len(s.entries), 2*len(s.entries))
-	copy(entries, s.entries)
-	index := make(map[string]int32, len(entries))
-	for i := range entries {
-		index[entries[i].name] = int32(i)
+// next moves the cursor to a record, if it is at none. There must be one.
+func (s *shard) next() ref {
+	k, i := kind(0), uint(0)
+	if s.cursor != 0 {
+		k, i = s.cursor.kind(), s.cursor.index()
 	}
-	s.entries, s.index = entries, index
-	if s.room != nil {
-		s.room.clip()
+	for int(k) >= len(s.slabs) || i >= s.slabs[k].records.len {
+		k, i = k+1, 0
+		if int(k) >= len(s.slabs) {
+			k = 0
+		}
 	}
+	s.cursor = refTo(k, i)
+	return s.cursor
 }

@@ -5,12 +5,9 @@ package memlimit
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"hash/maphash"
 	"math/bits"
-	"slices"
-	"sync/atomic"
 	"time"
 
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
@@ -20,10 +17,13 @@ const (
 	// maxShards is how many locks the buckets are spread over: well above the number of cores, so that calls on different
 	// buckets rarely meet. A call's shards are the bits of a uint64.
 	maxShards = 64
-	// Each sweepEvery-th call of a shard looks at the next sweepEntries entries of another. Two entries a call are
-	// more than the one that a call may add, so that what has expired leaves as fast as anything comes.
-	sweepEvery   = 16
-	sweepEntries = 32
+	// The calls of a shard look at records of the others: when sweepEvery is owed, at the next minSweep, and at up to
+	// maxSweep as long as one in four has expired. A call owes 1, and sweepNew more for a record that it adds, so that for
+	// each that comes more are looked at.
+	sweepEvery = 16
+	sweepNew   = 4
+	minSweep   = 8
+	maxSweep   = 32
 )
 
 // Store is a [ratelimit.Store] that keeps its buckets in memory. Make one by [New]. It is safe for concurrent use and
@@ -32,14 +32,18 @@ const (
 // Time is the monotonic clock's, in microseconds: setting the wall clock does nothing to a Store that was made before. A
 // bucket is kept until it is as new, and is forgotten a little later: each call sweeps a few of those whose time has
 // come, of any key. A process without calls sweeps nothing. How many buckets there can be is for [MaxKeys] to say.
+//
+// A bucket takes about 75 bytes if its key and the limit's name have up to 23 together, and as many more as they are longer,
+// rounded up; with MaxKeys 30 more; that of a sliding log or of a concurrency limit what it keeps besides. However many
+// there are, no call waits until all have been moved or looked through, and the garbage collector has next to nothing to look at.
 type Store struct {
 	base    time.Time
 	epoch   int64 // base in microseconds since 1970
 	seed    maphash.Seed
-	maxKeys int           // the most buckets, or unlimited
-	share   int           // the least of it that a shard has
-	swept   atomic.Uint32 // counts the shards that were swept
-	shards  []shard       // their number is a power of two
+	maxKeys int     // the most buckets, or unlimited
+	share   int     // the least of it that a shard has
+	shards  []shard // their number is a power of two
+	known   known
 }
 
 var (
@@ -64,7 +68,7 @@ func New(opts ...Option) *Store {
 	s.shards = make([]shard, shardsFor(s.maxKeys))
 	s.share = s.maxKeys / len(s.shards)
 	for i := range s.shards {
-		s.shards[i].index = make(map[string]int32)
+		s.shards[i].init()
 	}
 	if s.maxKeys != unlimited {
 		s.divide()
@@ -75,21 +79,34 @@ func New(opts ...Option) *Store {
 // Take implements [ratelimit.Store]. Besides the errors of [ratelimit.CheckDecision] and [ratelimit.CheckHolders] it
 // returns that of ctx, and what [MaxKeys] says.
 func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
-	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results), ratelimit.CheckHolders(charges)); err != nil {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if l := s.plain(charges, results); l != nil {
+		s.takePlain(&charges[0], l, &results[0])
+		return nil
+	}
+	if err := cmp.Or(ratelimit.CheckDecision(charges, results), ratelimit.CheckHolders(charges)); err != nil {
 		return err
 	}
 	if len(charges) > s.share {
 		return s.noRoom(charges)
 	}
-	var array [inline]visit
-	var bytes [inlineNames]byte
-	visits, names, shards := s.plan(charges, array[:0], bytes[:0])
-	now := s.lock(shards)
+	if len(charges) == 1 {
+		s.known.add(&charges[0].Limit)
+	}
+	var visits [inline]visit
+	s.take(visitsOf(charges, visits[:0]), results)
+	return nil
+}
 
+// take decides the visits, and charges them if none refuses.
+func (s *Store) take(visits []visit, results []ratelimit.Result) {
+	now, shards := s.lock(visits)
 	refused, missing := false, false
 	for i := range visits {
 		v := &visits[i]
-		v.decide(names, now)
+		v.decide(now)
 		refused = refused || v.retry != 0
 	}
 	for i := range visits {
@@ -101,21 +118,19 @@ func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []
 		v.reset = v.bucket.reset(now, &v.limit)
 		results[i] = v.result(now)
 		switch {
-		case take && v.index < 0:
+		case take && v.at == 0:
 			missing = true
 		case take:
 			v.save(now)
-		case refused:
-			v.extend(now)
+		case refused && v.at != 0:
+			v.record.extend(now + v.reset)
 		}
 		v.touch()
 	}
 	if missing {
-		addMissing(visits, names, now)
+		addMissing(visits, now)
 	}
-
 	s.unlock(shards, now)
-	return nil
 }
 
 // Peek implements [ratelimit.Store]. Besides the error of [ratelimit.CheckDecision] it returns that of ctx, and what [MaxKeys] says.
@@ -127,12 +142,11 @@ func (s *Store) Peek(ctx context.Context, charges []ratelimit.Charge, results []
 		return s.noRoom(charges)
 	}
 	var array [inline]visit
-	var bytes [inlineNames]byte
-	visits, names, shards := s.plan(charges, array[:0], bytes[:0])
-	now := s.lock(shards)
+	visits := visitsOf(charges, array[:0])
+	now, shards := s.lock(visits)
 	for i := range visits {
 		v := &visits[i]
-		v.decide(names, now)
+		v.decide(now)
 		v.reset = v.bucket.reset(now, &v.limit)
 		results[i] = v.result(now)
 	}
@@ -147,9 +161,8 @@ func (s *Store) Refund(ctx context.Context, charges []ratelimit.Charge) error {
 		return err
 	}
 	var array [inline]visit
-	var bytes [inlineNames]byte
-	visits, names, shards := s.plan(charges, array[:0], bytes[:0])
-	now := s.lock(shards)
+	visits := visitsOf(charges, array[:0])
+	now, shards := s.lock(visits)
 	var lost *ratelimit.Charge
 	for i := range visits {
 		v := &visits[i]
@@ -157,7 +170,7 @@ func (s *Store) Refund(ctx context.Context, charges []ratelimit.Charge) error {
 			continue
 		}
 		v.limit.patience = longest
-		v.open(names, now)
+		v.open(now)
 		if !v.refund(now) {
 			lost = v.charge
 		}
@@ -182,12 +195,11 @@ func (s *Store) Renew(ctx context.Context, charges []ratelimit.Charge, held []bo
 		return err
 	}
 	var array [inline]visit
-	var bytes [inlineNames]byte
-	visits, names, shards := s.plan(charges, array[:0], bytes[:0])
-	now := s.lock(shards)
+	visits := visitsOf(charges, array[:0])
+	now, shards := s.lock(visits)
 	for i := range visits {
 		v := &visits[i]
-		v.open(names, now) // one by one: several may be of one bucket
+		v.open(now) // one by one: several may be of one bucket
 		held[i] = v.bucket.held(v.charge.Holder, v.charge.Cost) == v.charge.Cost
 		if held[i] && v.charge.Cost > 0 {
 			v.bucket = v.bucket.charged(v.charge, now, &v.limit)
@@ -206,11 +218,10 @@ func (s *Store) Reset(ctx context.Context, charges []ratelimit.Charge) error {
 		return err
 	}
 	var array [inline]visit
-	var bytes [inlineNames]byte
-	visits, names, shards := s.plan(charges, array[:0], bytes[:0])
-	now := s.lock(shards)
+	visits := visitsOf(charges, array[:0])
+	now, shards := s.lock(visits)
 	for i := range visits {
-		visits[i].open(names, now)
+		visits[i].open(now)
 		visits[i].remove()
 	}
 	s.unlock(shards, now)
@@ -223,62 +234,74 @@ func (s *Store) Len() int {
 	for i := range s.shards {
 		sh := &s.shards[i]
 		sh.mu.Lock()
-		n += len(sh.entries)
+		n += sh.len
 		sh.mu.Unlock()
 	}
 	return n
 }
 
-// What fits into these is planned on the stack, and so in each method: arrays that a helper keeps for it would be on the
-// heap.
-const (
-	inline      = 4
-	inlineNames = 128
-)
+// inline is how many visits are kept on the stack.
+const inline = 4
 
-// plan returns a visit for each charge, appended to visits, which is empty and zero, the buckets' names, appended to
-// names, and the set of their shards.
-func (s *Store) plan(charges []ratelimit.Charge, visits []visit, names []byte) ([]visit, []byte, uint64) {
-	var shards uint64
-	visits = slices.Grow(visits, len(charges))[:len(charges)]
-	for i := range charges {
-		c, v := &charges[i], &visits[i]
-		v.start = len(names)
-		names = append(names, byte(c.Limit.Algorithm))
-		names = binary.AppendUvarint(names, uint64(len(c.Name)))
-		names = append(names, c.Name...)
-		names = append(names, c.Key...)
-		v.end = len(names)
-		n := maphash.Bytes(s.seed, names[v.start:]) & uint64(len(s.shards)-1)
+// lock locks the shards of the visits, in an order that all calls share, and returns the time, and the shards as bits. Time is
+// read before that, so that nobody waits for the clock. If the call is overtaken then, its time is that of those before
+// it: no bucket is decided at a time before that of the state it is in.
+func (s *Store) lock(visits []visit) (now int64, shards uint64) {
+	for i := range visits {
+		v := &visits[i]
+		h := s.hash(v.charge)
+		n := h % uint64(len(s.shards))
+		v.hash, v.shard = uint32(h>>32), &s.shards[n]
 		shards |= 1 << n
-		v.charge, v.shard, v.limit = c, &s.shards[n], limitOf(c)
 	}
-	return visits, names, shards
-}
-
-// lock locks a set of shards, in an order that all calls share, and returns the time. Time is read under the locks:
-// otherwise a call that waited for them could be decided at a time before that of the bucket that it finds.
-func (s *Store) lock(shards uint64) (now int64) {
-	for m := shards; m != 0; m &= m - 1 {
-		s.shards[bits.TrailingZeros64(m)].mu.Lock()
-	}
-	return s.epoch + time.Since(s.base).Microseconds()
-}
-
-func (s *Store) unlock(shards uint64, now int64) {
-	sweep := false
+	now = s.now()
 	for m := shards; m != 0; m &= m - 1 {
 		sh := &s.shards[bits.TrailingZeros64(m)]
-		sh.calls++
-		sweep = sweep || sh.calls%sweepEvery == 0
+		sh.mu.Lock()
+		now = max(now, sh.now)
+	}
+	for m := shards; m != 0; m &= m - 1 {
+		s.shards[bits.TrailingZeros64(m)].now = now
+	}
+	return now, shards
+}
+
+// now returns the time in microseconds since 1970.
+func (s *Store) now() int64 { return s.epoch + time.Since(s.base).Microseconds() }
+
+// hash returns the hash of a charge's bucket. Callers have no say in the names of limits: those that are alike in length and
+// at both ends share a chain for each key.
+func (s *Store) hash(c *ratelimit.Charge) uint64 {
+	h := maphash.Bytes(s.seed, c.Key)
+	mark := uint64(c.Limit.Algorithm)
+	if n := len(c.Name); n > 0 {
+		mark |= uint64(n)<<24 | uint64(c.Name[0])<<16 | uint64(c.Name[n-1])<<8
+	}
+	const spread = 0x9e3779b97f4a7c15 // 2^64 / the golden ratio
+	return h ^ mark*spread
+}
+
+// unlock unlocks the shards, and sweeps another now and then.
+func (s *Store) unlock(shards uint64, now int64) {
+	first, sweep := 0, uint32(0)
+	for m := shards; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros64(m)
+		sh := &s.shards[i]
+		if n := sh.owe(); n > 0 {
+			first, sweep = i, n
+		}
 		sh.mu.Unlock()
 	}
-	if !sweep {
-		return
+	if sweep > 0 {
+		s.sweep(first, sweep, now)
 	}
-	sh := &s.shards[s.swept.Add(1)&uint32(len(s.shards)-1)]
+}
+
+// sweep looks at records of the n-th shard after the first.
+func (s *Store) sweep(first int, n uint32, now int64) {
+	sh := &s.shards[(uint(first)+uint(n))%uint(len(s.shards))]
 	if sh.mu.TryLock() { // one that is busy comes next time
-		sh.sweep(now, sweepEntries)
+		sh.sweep(now)
 		sh.mu.Unlock()
 	}
 }

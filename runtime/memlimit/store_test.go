@@ -3,6 +3,7 @@ package memlimit
 import (
 	"fmt"
 	"runtime"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -146,6 +147,33 @@ func TestOneTimeKeysDoNotPileUp(t *testing.T) {
 	})
 }
 
+// A call that is overtaken after it has read the clock is decided at the time of those before it.
+func TestTimeOfABucketDoesNotRunBack(t *testing.T) {
+	const goroutines, calls = 4, 5000
+	store := New()
+	limit := ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: goroutines * calls, Period: time.Hour}
+	at := make([]time.Duration, goroutines*calls) // of each call, in the order of the decisions
+	var wg sync.WaitGroup
+	for range goroutines {
+		wg.Go(func() {
+			results := make([]ratelimit.Result, 1)
+			for range calls {
+				if err := store.Take(t.Context(), one("key", limit, 1), results); err != nil {
+					t.Error(err)
+					return
+				}
+				at[results[0].Remaining] = results[0].At
+			}
+		})
+	}
+	wg.Wait()
+	for i := range len(at) - 1 { // the last call left none
+		if at[i] < at[i+1] {
+			t.Fatalf("the call after %v was decided at %v", at[i+1], at[i])
+		}
+	}
+}
+
 // P06
 func TestStoreRunsNoGoroutine(t *testing.T) {
 	before := runtime.NumGoroutine()
@@ -194,38 +222,6 @@ func TestExpiryIsJudgedAtTheCall(t *testing.T) {
 				t.Errorf("%v: %d buckets, %+v", algorithm, n, r)
 			}
 		})
-	}
-}
-
-// A bucket keeps its place when others leave, whose last takes the place of one that leaves.
-func TestShardKeepsTheOthersWhenEntriesLeave(t *testing.T) {
-	const n = 1000
-	s := &shard{index: map[string]int32{}}
-	for i := range n {
-		e := &s.entries
-		at := s.add(fmt.Sprint(i), 0, nil, 0)
-		(*e)[at].bucket.used, (*e)[at].expires = int64(i), int64(i%10)
-	}
-	check := func(left int) {
-		t.Helper()
-		if len(s.entries) != left || len(s.index) != left {
-			t.Fatalf("%d entries, %d of them known: want %d", len(s.entries), len(s.index), left)
-		}
-		for name, at := range s.index {
-			if e := s.entries[at]; e.name != name || fmt.Sprint(e.bucket.used) != name {
-				t.Fatalf("under %q lies that of %q", name, e.name)
-			}
-		}
-	}
-	check(n)
-	for now := range int64(10) {
-		for range 2 * n / sweepEntries { // the cursor comes round once more after entries moved to where it had been
-			s.sweep(now, sweepEntries)
-		}
-		check(n - n/10*int(now+1))
-	}
-	if c := cap(s.entries); c > minEntries {
-		t.Errorf("an empty shard keeps room for %d entries", c)
 	}
 }
 

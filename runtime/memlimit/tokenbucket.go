@@ -35,6 +35,6 @@ func (b bucket) refillWait(n, now int64, l *limit) int64 {
 	if l.refill == ratelimit.Interval {
 		return divup(n, l.count)*l.period - (now - b.mark)
 	}
-	whole, rest := muldiv(l.period, n, l.count)
-	return whole + divup(rest-b.part, l.count)
+	wait, _ := muldivup(l.period, n, b.part, l.count)
+	return wait
 }
