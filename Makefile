@@ -69,8 +69,8 @@ check: bin/ratelimitgen ## fail if a generated file, a go.mod or the formatting 
 	$(call in,$(TESTED),$(LINT) fmt --diff)
 
 .PHONY: bench
-bench: redis ## benchmarks of the runtime
-	@go test -run='^$$' -bench=. -benchmem ./runtime/...
+bench: redis ## the stores and decorators beside other limiters (some five minutes); writes docs/performance.md; FULL=1 for all rows
+	@cd internal/bench && go run . -write ../../docs/performance.md $(if $(FULL),-full -rounds 600)
 
 .PHONY: sweep
 sweep: ## decorators of every exported interface of the standard library and of large modules; writes docs/sweep.md

@@ -121,7 +121,7 @@ func drawPause(random *rand.Rand) time.Duration {
 	return d
 }
 
-// P10: calls that are decided as one are told what they would be one by one, and leave the same behind.
+// Calls that are decided as one are told what they would be one by one, and leave the same behind.
 func TestMergedCallsAreAsSingleOnes(t *testing.T) {
 	for _, told := range []bool{false, true} {
 		t.Run(fmt.Sprintf("told=%v", told), func(t *testing.T) {

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ratelimitgen/ratelimitgen/internal/bench/limiters"
+)
+
+// load is what callers do: each calls again as soon as it has its answer. They take the keys in a scattered order that has
+// each key once.
+type load struct {
+	callers int
+	keys    int
+	quota   limiters.Quota
+	fresh   bool // whether each call makes its key
+	timed   bool // whether the time of each call is measured, which costs more than a decision in memory
+}
+
+func (l load) newKeys() *limiters.Keys {
+	if l.fresh {
+		return limiters.FreshKeys(l.keys)
+	}
+	return limiters.NewKeys(l.keys)
+}
+
+// subject is a limiter under load, and how often it was asked.
+type subject struct {
+	load
+	all     *limiters.Keys
+	limiter limiters.Limiter
+	asked   int64
+}
+
+// start makes a limiter and asks it once for each key.
+func (l load) start(ctx context.Context, t testing.TB, newLimiter limiters.Maker, addrs []string) *subject {
+	t.Helper()
+	s := &subject{load: l, all: l.newKeys()}
+	s.limiter = newLimiter(t, limiters.Setting{Keys: s.all, Quota: l.quota, Redis: addrs})
+	callers := min(l.callers, l.keys)
+	first := s.call(ctx, callers, func(caller, calls int) bool { return calls < part(l.keys, caller, callers) })
+	if err := s.check(ctx, first); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// part returns how many of n are those of one of the callers.
+func part(n, caller, callers int) int { return (caller+1)*n/callers - caller*n/callers }
+
+// run loads the limiter for a while, in which each caller calls once at least.
+func (s *subject) run(ctx context.Context, d time.Duration) (tally, error) {
+	var over atomic.Bool
+	ends, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	context.AfterFunc(ends, func() { over.Store(true) })
+	got := s.call(ctx, s.callers, func(_, calls int) bool { return calls == 0 || !over.Load() })
+	if got.mallocs > 10_000 {
+		runtime.GC() // so that nobody else has to
+	}
+	return got, s.check(ctx, got)
+}
+
+// tally is what came of calls.
+type tally struct {
+	calls, allowed, refused int64
+	took                    time.Duration
+	mallocs                 uint64
+	latencies               histogram
+	err                     error
+}
+
+// call runs callers until they have had enough.
+func (s *subject) call(ctx context.Context, callers int, more func(caller, calls int) bool) tally {
+	tallies := make([]tally, callers)
+	ready := make(chan struct{})
+	var wg sync.WaitGroup
+	for i := range callers {
+		ask, own := s.limiter.Worker(), &tallies[i]
+		wg.Go(func() {
+			<-ready
+			s.caller(ctx, own, ask, i*s.keys/callers, func(calls int) bool { return more(i, calls) })
+		})
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	start := time.Now()
+	close(ready)
+	wg.Wait()
+	all := tally{took: time.Since(start)}
+	runtime.ReadMemStats(&after)
+	all.mallocs = after.Mallocs - before.Mallocs
+	for i := range tallies {
+		all.add(&tallies[i])
+	}
+	return all
+}
+
+// caller asks for a key after the other, from the at-th of the order on.
+func (s *subject) caller(ctx context.Context, all *tally, ask limiters.Ask, at int, more func(calls int) bool) {
+	var t tally // on a stack of its own, away from those of other callers
+	key := s.all.Nth(at)
+	for more(int(t.calls)) {
+		var before time.Time
+		if s.timed {
+			before = time.Now()
+		}
+		allowed, err := ask(ctx, key)
+		if s.timed {
+			t.latencies.add(time.Since(before))
+		}
+		t.calls++
+		switch {
+		case err != nil:
+			t.err = err
+			*all = t
+			return
+		case allowed:
+			t.allowed++
+		default:
+			t.refused++
+		}
+		key = s.all.Next(key)
+	}
+	*all = t
+}
+
+func (t *tally) add(other *tally) {
+	t.calls += other.calls
+	t.allowed += other.allowed
+	t.refused += other.refused
+	t.latencies.merge(&other.latencies)
+	t.err = errors.Join(t.err, other.err)
+}
+
+// mallocsPerCall returns the allocations of a call, without what the benchmark or the runtime allocates now and then.
+func (t *tally) mallocsPerCall() float64 {
+	return math.Round(100*float64(t.mallocs)/float64(t.calls)) / 100
+}
+
+// check returns an error unless the calls were those that the load is meant to be: each was decided, and those that are to
+// be allowed were. Of a single bucket that can tell it knows that each call was charged once.
+func (s *subject) check(ctx context.Context, t tally) error {
+	s.asked += t.calls
+	switch {
+	case t.err != nil:
+		return t.err
+	case t.calls == 0 || t.allowed+t.refused != t.calls:
+		return fmt.Errorf("%d calls, of which %d were allowed and %d refused", t.calls, t.allowed, t.refused)
+	case s.quota != limiters.Scarce && t.refused > 0:
+		return fmt.Errorf("%d of %d calls were refused: want none", t.refused, t.calls)
+	case s.quota == limiters.Scarce && t.allowed > int64(s.keys):
+		return fmt.Errorf("%d of %d calls were allowed: want one a key", t.allowed, t.calls)
+	}
+	counter, ok := s.limiter.(limiters.Counter)
+	if !ok || s.keys > 1 || s.quota == limiters.Scarce {
+		return nil
+	}
+	used, err := counter.Used(ctx)
+	const back = 100 // more than comes back of the quota while a row is measured
+	if err == nil && (used > s.asked || used < s.asked-back) {
+		err = fmt.Errorf("%d units are taken: want those of %d calls", used, s.asked)
+	}
+	return err
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ratelimitgen/ratelimitgen/internal/bench/limiters"
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+)
+
+// inMemory returns an entry of a limiter in memory.
+func inMemory(name string, newLimiter limiters.Maker, l load) entry {
+	return entry{name, 1, func(ctx context.Context, t testing.TB) round {
+		loaded := l.start(ctx, t, newLimiter, nil)
+		return func(ctx context.Context, d time.Duration) (sample, error) {
+			got, err := loaded.run(ctx, d)
+			return sample{
+				nanoseconds: float64(got.took.Nanoseconds()) / float64(got.calls),
+				mallocs:     got.mallocsPerCall(),
+			}, err
+		}
+	}}
+}
+
+const (
+	oursInMemory = "memlimit"
+	goLimiter    = "go-limiter"
+	throttled    = "throttled"
+	table        = "floor: table of slots"
+)
+
+// fit returns the row without those who cannot bear the load.
+func (r row) fit(l load) row {
+	if l.keys == 1 && l.callers > 1 { // throttled gives up a call when others have changed its key ten times meanwhile
+		r.entries = slices.DeleteFunc(r.entries, func(e entry) bool { return e.name == throttled })
+	}
+	return r
+}
+
+// memoryRow is of decisions whose key is at hand. All are allowed.
+func memoryRow(id, models string, l load, goLimiterBound float64) row {
+	l.quota = limiters.Plenty
+	return row{
+		id: id, models: models, floor: table,
+		entries: []entry{
+			inMemory(oursInMemory, limiters.Memory(ratelimit.TokenBucket), l),
+			inMemory("memlimit, leaky-bucket", limiters.Memory(ratelimit.LeakyBucket), l),
+			inMemory("memlimit, fixed-window", limiters.Memory(ratelimit.FixedWindow), l),
+			inMemory(goLimiter, limiters.GoLimiter, l),
+			inMemory(throttled, limiters.ThrottledMemory, l),
+			inMemory("httprate, counter", limiters.HTTPRate, l),
+			inMemory("x/time/rate in sync.Map", limiters.XTimeSyncMap, l),
+			inMemory("x/time/rate in Mutex and map", limiters.XTimeMutexMap, l),
+			inMemory("x/time/rate, one for all keys", limiters.XTime, l),
+			inMemory("ulule", limiters.UluleMemory, l),
+			inMemory(table, limiters.Table, l),
+			inMemory("floor: one bucket, no key", limiters.OneBucket, l),
+			inMemory("floor: time.Since", limiters.Clock, l),
+			inMemory("floor: time.Now", limiters.WallClock, l),
+		},
+		goals: []goal{atMost(goLimiterBound, nanoseconds, goLimiter), atMost(1.5, nanoseconds, table), atMost(0, mallocs, "")},
+	}.fit(l)
+}
+
+func memoryRows(most int) []row {
+	many := min(100_000, most)
+	return []row{
+		memoryRow("memory-hot", "one goroutine, one hot key", load{callers: 1, keys: 1}, 0.8),
+		memoryRow("memory-random", "one goroutine, 100,000 keys in a scattered order", load{callers: 1, keys: many}, 0.5),
+		memoryRow("memory-2", "two goroutines, 100,000 keys in a scattered order", load{callers: 2, keys: many}, 0.8),
+		memoryRow("memory-2-hot", "two goroutines, one hot key", load{callers: 2, keys: 1}, 0.8),
+	}
+}
+
+// decoratorRow is of calls of a generated decorator in front of a method that does nothing.
+func decoratorRow(id, models string, l load) row {
+	l.quota = limiters.Plenty
+	const shared, template = "decorator, shared key", "decorator, key template"
+	return row{
+		id: id, models: models, floor: "floor: time.Since",
+		entries: []entry{
+			inMemory("decorator, ip=true", limiters.DecoratorPerIP, l),
+			inMemory(shared, limiters.DecoratorShared, l),
+			inMemory(template, limiters.DecoratorTemplate, l),
+			inMemory("memlimit, prebuilt key", limiters.Memory(ratelimit.TokenBucket), l),
+			inMemory(goLimiter, limiters.GoLimiter, l),
+			inMemory("floor: time.Since", limiters.Clock, l),
+		},
+		goals: []goal{
+			atMost(1.5, nanoseconds, goLimiter),
+			atMost(0, mallocs, ""), atMost(0, mallocs, "").of(shared), atMost(0, mallocs, "").of(template),
+		},
+	}
+}
+
+func decoratorRows(most int) []row {
+	const direct = "interface, no decorator"
+	const anotherCall = 2 // ns, of one more call through an interface
+	plain := load{callers: 1, keys: 1, quota: limiters.Plenty}
+	return []row{
+		decoratorRow("decorator-hot", "one goroutine calls decorated methods for one client", load{callers: 1, keys: 1}),
+		decoratorRow("decorator-random", "one goroutine calls decorated methods for 100,000 clients in a scattered order", load{callers: 1, keys: min(100_000, most)}),
+		{
+			id: "decorator-free", models: "a method without a limit, of a decorator and without one, and what the benchmark itself takes",
+			entries: []entry{
+				inMemory("decorator, no limit", limiters.DecoratorFree, plain),
+				inMemory(direct, limiters.Direct, plain),
+			},
+			goals: []goal{{metric: nanoseconds, than: direct, minus: true, bound: anotherCall}, atMost(0, mallocs, "")},
+		},
+	}
+}

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ratelimitgen/ratelimitgen/internal/bench/limiters"
+	"github.com/ratelimitgen/ratelimitgen/internal/redistest"
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+)
+
+// oneServer starts a server of an entry's own.
+func oneServer(t testing.TB) []string { return []string{redistest.Server(t).Addr} }
+
+// masters is how many there are in a redistest.Cluster, whose addresses come first.
+const masters = 3
+
+func cluster(t testing.TB) []string { return redistest.Cluster(t).Addrs[:masters] }
+
+// overRedis returns an entry of a limiter through Redis.
+func overRedis(name string, newLimiter limiters.Maker, l load) entry {
+	return onServers(name, newLimiter, l, oneServer)
+}
+
+func onServers(name string, newLimiter limiters.Maker, l load, start func(testing.TB) []string) entry {
+	return entry{name, slowness(l), func(ctx context.Context, t testing.TB) round {
+		addrs := start(t)
+		watched := watch(t, addrs)
+		loaded := l.start(ctx, t, newLimiter, addrs)
+		keys, err := watched.keys(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func(ctx context.Context, d time.Duration) (sample, error) {
+			before, err := watched.usage(ctx)
+			if err != nil {
+				return nil, err
+			}
+			got, err := loaded.run(ctx, d)
+			if err != nil {
+				return nil, err
+			}
+			after, err := watched.usage(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if err := watched.stillHas(ctx, keys); err != nil {
+				return nil, err
+			}
+			calls := float64(got.calls)
+			s := sample{
+				rate:      calls / got.took.Seconds(),
+				serverCPU: (after.cpu - before.cpu) * 1e6 / calls,
+				scripts:   float64(after.scripts-before.scripts) / calls,
+				mallocs:   got.mallocsPerCall(),
+			}
+			if l.timed {
+				s[p50], s[p99] = micros(got.latencies.quantile(0.50)), micros(got.latencies.quantile(0.99))
+			}
+			return s, nil
+		}
+	}}
+}
+
+// slowness returns how much longer than in memory a round is, in which each caller is to have several answers.
+func slowness(l load) int {
+	if l.callers > 1000 {
+		return 12
+	}
+	return 3
+}
+
+func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
+
+const (
+	oursOverRedis = "redislimit"
+	endsWaits     = "redislimit, ContextTimeoutEnabled"
+	redisRate     = "redis_rate"
+	rueidis       = "GCRA over rueidis"
+	empty         = `floor: EVALSHA "return 1"`
+)
+
+// redisRow is of decisions of one process through a server on loopback, which shares the machine with its client. All are
+// allowed.
+func redisRow(id, models string, l load, goals ...goal) row {
+	return row{
+		id: id, models: models, floor: empty,
+		entries: []entry{
+			overRedis(oursOverRedis, limiters.Redis(ratelimit.TokenBucket), l),
+			overRedis("redislimit, leaky-bucket", limiters.Redis(ratelimit.LeakyBucket), l),
+			overRedis(redisRate, limiters.RedisRate, l),
+			overRedis(rueidis, limiters.Rueidis, l),
+			overRedis("ulule", limiters.UluleRedis, l),
+			overRedis(throttled, limiters.ThrottledRedis, l),
+			overRedis(empty, limiters.EmptyScript, l),
+			overRedis("floor: PING", limiters.Ping, l),
+		},
+		goals: goals,
+	}.fit(l)
+}
+
+// aloneRow is of a caller that has nobody to go with. By its defaults go-redis waits for a reply whatever the context says;
+// with the option to look at it, a lone call needs no goroutine to wait in.
+func aloneRow(l load) row {
+	r := redisRow("redis-1", "one goroutine, 10,000 keys", l, faster(1, redisRate), faster(1, redisRate).of(endsWaits))
+	r.entries = slices.Insert(r.entries, 1, overRedis(endsWaits, limiters.RedisEndsWaits, l))
+	return r
+}
+
+func redisRows(most int) []row {
+	many := func(callers int) load { return manyKeys(callers, min(10_000, most)) }
+	crowd := []goal{
+		faster(4.5, redisRate), atMost(0.25, p50, redisRate), atMost(0.25, p99, redisRate),
+		atMost(0.25, serverCPU, redisRate), atMost(13, mallocs, ""),
+	}
+	return []row{
+		aloneRow(many(1)),
+		redisRow("redis-16", "16 goroutines, 10,000 keys", many(16), faster(1.5, redisRate), faster(1, rueidis)),
+		redisRow("redis-128", "128 goroutines, 10,000 keys", many(128), crowd...),
+		redisRow("redis-1024", "1024 goroutines, 10,000 keys", many(1024), crowd...),
+		redisRow("redis-hot-64", "64 goroutines, one hot key", load{callers: 64, keys: 1, quota: limiters.Plenty}, faster(6, redisRate)),
+		redisRow("redis-hot-1024", "1024 goroutines, one hot key", load{callers: 1024, keys: 1, quota: limiters.Plenty}, faster(40, redisRate)),
+		refusedRow(),
+		threeLimitsRow("redis-three-limits-1", "one goroutine", many(1)),
+		threeLimitsRow("redis-three-limits-128", "128 goroutines", many(128)),
+		prefetchRow(),
+		clusterRow(many(128)),
+	}
+}
+
+func manyKeys(callers, keys int) load {
+	return load{callers: callers, keys: keys, quota: limiters.Lasting, timed: true}
+}
+
+func refusedRow() row {
+	l := load{callers: 64, keys: 1, quota: limiters.Scarce}
+	return row{
+		id: "redis-refused", models: "64 goroutines, one hot key that is over its limit of one call a day",
+		entries: []entry{
+			warmed(overRedis(oursOverRedis, limiters.Redis(ratelimit.TokenBucket), l)),
+			warmed(overRedis(redisRate, limiters.RedisRate, l)),
+		},
+		goals: []goal{faster(100, redisRate)},
+	}
+}
+
+// warmed returns an entry of which a first round is not measured: it lasts until a redislimit.Store has seen that the
+// server's clock runs as its own, and remembers refusals.
+func warmed(e entry) entry {
+	start := e.start
+	e.start = func(ctx context.Context, t testing.TB) round {
+		run := start(ctx, t)
+		if _, err := run(ctx, 2*time.Second); err != nil {
+			t.Fatal(err)
+		}
+		return run
+	}
+	return e
+}
+
+func threeLimitsRow(id, models string, l load) row {
+	const one = "redislimit, one limit"
+	return row{
+		id: id, models: models + ", 10,000 keys, three limits on each call",
+		entries: []entry{
+			overRedis("redislimit, three limits", limiters.RedisOf(ratelimit.TokenBucket, 3, 3), l),
+			overRedis(one, limiters.Redis(ratelimit.TokenBucket), l),
+		},
+		goals: []goal{atMost(1, scripts, ""), atMost(1.5, p50, one)},
+	}
+}
+
+func prefetchRow() row {
+	l := load{callers: 64, keys: 1, quota: limiters.Plenty}
+	return row{
+		id: "redis-prefetch", models: "64 goroutines ask a guard, as decorators do, that has one bucket for all and prefetch=100",
+		entries: []entry{
+			overRedis("guard, prefetch=100", limiters.Prefetch(100), l),
+			overRedis("redislimit, no prefetch", limiters.Redis(ratelimit.TokenBucket), l),
+			overRedis(redisRate, limiters.RedisRate, l),
+		},
+		goals: []goal{faster(20, redisRate)},
+	}
+}
+
+func clusterRow(l load) row {
+	return row{
+		id: "cluster-128", models: "128 goroutines, 10,000 keys, a Redis Cluster of three on the same machine",
+		entries: []entry{
+			onServers(oursOverRedis, limiters.Redis(ratelimit.TokenBucket), l, cluster),
+			onServers(redisRate, limiters.RedisRate, l, cluster),
+			onServers(rueidis, limiters.Rueidis, l, cluster),
+		},
+		goals: []goal{faster(2, redisRate)},
+	}
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/ratelimitgen/ratelimitgen/internal/bench/limiters"
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+)
+
+func sizeRows(most int) []row {
+	million := min(1_000_000, most)
+	return []row{{
+		id: "memory-bytes", models: "a million keys of 20 bytes, one call each; then all expire, while calls of one caller go on", rounds: 1,
+		entries: []entry{
+			inHeap(oursInMemory, limiters.Memory(ratelimit.TokenBucket), million, true),
+			inHeap("memlimit, leaky-bucket", limiters.Memory(ratelimit.LeakyBucket), million, true),
+			inHeap(goLimiter, limiters.GoLimiter, million, true),
+			inHeap("ulule", limiters.UluleMemory, million, true),
+			inHeap("throttled", limiters.ThrottledMemory, million, false),
+			inHeap("x/time/rate in sync.Map", limiters.XTimeSyncMap, million, false),
+			inHeap(table, limiters.Table, million, false),
+		},
+		floor: table,
+		goals: []goal{atMost(0.6, bytesPerKey, goLimiter), atMost(10, bytesLeft, "")},
+	}, {
+		id: "memory-expiry", models: "a call every 4 µs, while a million keys expire; a call that is late counts from when it was due", rounds: 3,
+		entries: []entry{
+			whileExpiring(oursInMemory, limiters.Memory(ratelimit.TokenBucket), million),
+			whileExpiring(goLimiter, limiters.GoLimiter, million),
+			whileExpiring("floor: time.Since", limiters.Clock, million),
+		},
+	}, {
+		id: "redis-bytes", models: "what one bucket takes up in Redis, by MEMORY USAGE, after ten calls, or after a thousand that a log remembers", rounds: 1,
+		entries: []entry{
+			inRedis("redislimit, leaky-bucket", limiters.Redis(ratelimit.LeakyBucket), 10),
+			inRedis("redislimit, token-bucket", limiters.Redis(ratelimit.TokenBucket), 10),
+			inRedis("redislimit, fixed-window", limiters.Redis(ratelimit.FixedWindow), 10),
+			inRedis("redislimit, sliding-window", limiters.Redis(ratelimit.SlidingWindow), 10),
+			inRedis("redislimit, sliding-log", limiters.Redis(ratelimit.SlidingLog), 1000),
+			inRedis(redisRate, limiters.RedisRate, 10),
+			inRedis("ulule", limiters.UluleRedis, 10),
+			inRedis("throttled", limiters.ThrottledRedis, 10),
+		},
+		goals: []goal{
+			atMost(1, bytesPerKey, redisRate),
+			atMost(104, bytesPerKey, "").of("redislimit, token-bucket"),
+			atMost(12, bytesEach, "").of("redislimit, sliding-log"),
+		},
+	}}
+}
+
+// inHeap returns an entry of what a limiter holds of the heap. Of those that forget keys when these have expired it also
+// measures what another one holds after that time and further calls.
+func inHeap(name string, newLimiter limiters.Maker, n int, forgets bool) entry {
+	return entry{name, 1, func(_ context.Context, t testing.TB) round {
+		return func(ctx context.Context, _ time.Duration) (sample, error) {
+			setting := limiters.Setting{Keys: limiters.FreshKeys(n), Quota: limiters.Lasting}
+			start := time.Now()
+			held, err := growthOfHeap(func() (limiters.Limiter, error) {
+				limiter := newLimiter(t, setting)
+				return limiter, askEach(ctx, limiter, n)
+			})
+			if !forgets || err != nil {
+				return sample{bytesPerKey: held / float64(n)}, err
+			}
+			period := time.Second + 3*time.Since(start) // so that none expires before the last has come
+			setting.Quota = limiters.Fleeting(period.Truncate(time.Second))
+			left, err := growthOfHeap(func() (limiters.Limiter, error) {
+				limiter := newLimiter(t, setting)
+				if err := askEach(ctx, limiter, n); err != nil {
+					return nil, err
+				}
+				time.Sleep(2 * period)
+				ask := limiter.Worker()
+				for range n {
+					if _, err := ask(ctx, 0); err != nil {
+						return nil, err
+					}
+				}
+				return limiter, nil
+			})
+			return sample{bytesPerKey: held / float64(n), bytesLeft: max(0, 100*left/held)}, err
+		}
+	}}
+}
+
+// growthOfHeap returns what a limiter holds of the heap.
+func growthOfHeap(fill func() (limiters.Limiter, error)) (float64, error) {
+	before := heap()
+	limiter, err := fill()
+	growth := heap() - before
+	runtime.KeepAlive(limiter)
+	return growth, err
+}
+
+// askEach asks once for each key, all of which must be allowed.
+func askEach(ctx context.Context, limiter limiters.Limiter, keys int) error {
+	ask := limiter.Worker()
+	for key := range keys {
+		allowed, err := ask(ctx, key)
+		if err != nil {
+			return err
+		}
+		if !allowed {
+			return errors.New("a call was refused that fits the limit")
+		}
+	}
+	return nil
+}
+
+// heap returns the bytes in use.
+func heap() float64 {
+	runtime.GC()
+	runtime.GC() // what has a finalizer, or was in a pool
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
+}
+
+// whileExpiring returns an entry of how long a call takes while all keys expire and leave.
+func whileExpiring(name string, newLimiter limiters.Maker, n int) entry {
+	const period, pause = time.Second, 4 * time.Microsecond
+	watched := period + time.Duration(n)*3*time.Microsecond
+	return entry{name, 1, func(_ context.Context, t testing.TB) round {
+		keys := limiters.NewKeys(n)
+		return func(ctx context.Context, _ time.Duration) (sample, error) {
+			limiter := newLimiter(t, limiters.Setting{Keys: keys, Quota: limiters.Fleeting(period)})
+			if err := askEach(ctx, limiter, n); err != nil {
+				return nil, err
+			}
+			runtime.GC()
+			var latencies histogram
+			ask, start := limiter.Worker(), time.Now()
+			for due := start; due.Sub(start) < watched; due = due.Add(pause) {
+				for time.Now().Before(due) {
+					continue
+				}
+				if _, err := ask(ctx, 0); err != nil {
+					return nil, err
+				}
+				latencies.add(time.Since(due))
+			}
+			if h, ok := limiter.(limiters.Holder); ok && h.Held() > n/10 {
+				return nil, fmt.Errorf("%d buckets are left: want a tenth at most", h.Held())
+			}
+			return sample{
+				p50: micros(latencies.quantile(0.5)), p99: micros(latencies.quantile(0.99)),
+				p9999: micros(latencies.quantile(0.9999)), longest: micros(latencies.quantile(1)),
+			}, nil
+		}
+	}}
+}
+
+// inRedis returns an entry of what one bucket takes up after some calls. The identity is an IPv4 address.
+func inRedis(name string, newLimiter limiters.Maker, calls int) entry {
+	return entry{name, 1, func(_ context.Context, t testing.TB) round {
+		return func(ctx context.Context, _ time.Duration) (sample, error) {
+			addrs := oneServer(t)
+			limiter := newLimiter(t, limiters.Setting{Keys: limiters.Key("198.51.100.7"), Quota: limiters.Lasting, Redis: addrs})
+			for range calls {
+				if err := askEach(ctx, limiter, 1); err != nil {
+					return nil, err
+				}
+			}
+			bytes, err := watch(t, addrs).onlyKey(ctx)
+			if calls > 10 {
+				return sample{bytesPerKey: bytes, bytesEach: bytes / float64(calls)}, err
+			}
+			return sample{bytesPerKey: bytes}, err
+		}
+	}}
+}
