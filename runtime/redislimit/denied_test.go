@@ -51,6 +51,33 @@ func aheadOf(t *testing.T, server *miniredis.Miniredis, ahead *time.Duration, te
 	})
 }
 
+// R24: the last unit is admitted, by a Store that remembers refusals as by one that does not.
+func TestLastUnitIsAdmitted(t *testing.T) {
+	server := miniredis.RunT(t)
+	for name, option := range map[string]redislimit.Option{"remembered": redislimit.DenyCache(100), "asked": redislimit.DenyCache(0)} {
+		t.Run(name, func(t *testing.T) {
+			server.FlushAll()
+			inStep(t, server, func(t *testing.T, client *redis.Client, _ func() int) {
+				store := redislimit.New(client, option)
+				warm(t, store)
+				take(t, store, fw("a", 3))
+				for i, want := range []struct {
+					allowed   bool
+					remaining int64
+				}{{true, 1}, {true, 0}, {false, 0}, {false, 0}} {
+					results := make([]ratelimit.Result, 1)
+					if err := store.Take(t.Context(), fw("a", 1), results); err != nil {
+						t.Fatal(err)
+					}
+					if got := results[0]; got.Allowed != want.allowed || got.Remaining != want.remaining {
+						t.Errorf("call %d: %t with %d remaining, want %t with %d", 4+i, got.Allowed, got.Remaining, want.allowed, want.remaining)
+					}
+				}
+			})
+		})
+	}
+}
+
 // A refused call is refused from memory until its RetryAfter, and not a microsecond longer.
 func TestRefusedCallIsNotAskedAgain(t *testing.T) {
 	server := miniredis.RunT(t)

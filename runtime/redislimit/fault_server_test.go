@@ -18,10 +18,11 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/runtime/redislimit"
 )
 
-// outage is for how long a server is away in these tests: for several probes, and until it is told, which waits for its
+// outage is for how long a server is away in these tests: for several probes, and until it is told. Where all callers go in
+// one exchange, five of these fail one after the other, which takes half a second, and then a second passes in wait for a
 // cause. RATELIMIT_OUTAGE=1m makes it a minute.
 var outage = func() time.Duration {
-	d, err := time.ParseDuration(cmp.Or(os.Getenv("RATELIMIT_OUTAGE"), "1500ms"))
+	d, err := time.ParseDuration(cmp.Or(os.Getenv("RATELIMIT_OUTAGE"), "2s"))
 	if err != nil {
 		panic(err)
 	}
