@@ -3,7 +3,6 @@ package parse
 import (
 	"go/ast"
 	"go/token"
-	"go/types"
 	"strings"
 )
 
@@ -86,48 +85,4 @@ func (f *sourceFile) anySelector(is func(*ast.SelectorExpr) bool) bool {
 func undefinedName(message string) (string, bool) {
 	name, ok := strings.CutPrefix(message, "undefined: ")
 	return name, ok && token.IsIdentifier(name)
-}
-
-// WhyIncomplete returns the mistake by which a value may lack fields or methods that it should have, or nil: an embedded type is
-// unknown.
-func (p *Package) WhyIncomplete(t types.Type) *Diagnostic {
-	return p.whyIncomplete(t, make(map[types.Type]bool))
-}
-
-func (p *Package) whyIncomplete(t types.Type, seen map[types.Type]bool) *Diagnostic {
-	if pointer, ok := t.Underlying().(*types.Pointer); ok {
-		t = pointer.Elem()
-	}
-	if seen[t] {
-		return nil
-	}
-	seen[t] = true
-	switch u := t.Underlying().(type) {
-	case *types.Struct:
-		for field := range u.Fields() {
-			if !field.Embedded() {
-				continue
-			}
-			mistake, isUnknown := p.WhyUnknown(field)
-			if !isUnknown {
-				mistake = p.whyIncomplete(field.Type(), seen)
-			}
-			if mistake != nil {
-				return mistake
-			}
-		}
-	case *types.Interface:
-		d := &declaration{resolver: &resolver{source: p.source, checked: p.checked}}
-		for _, node := range p.source.flatten(u).broken {
-			if node == nil { // its literal is known by its type only
-				if named, ok := types.Unalias(t).(*types.Named); ok {
-					d.traceObject(named.Obj())
-				}
-			} else if file := d.fileAt(node.Pos()); file != nil {
-				d.trace(d.packageOf(file), file, node, make(map[ast.Node]bool))
-			}
-		}
-		return d.first()
-	}
-	return nil
 }
