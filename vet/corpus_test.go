@@ -76,6 +76,7 @@ embedded.go:22:35: key: {request.ID}: request.ID undefined (type *Request has no
 embedded.go:22:53: key: {request.Base.ID}: request.Base.ID undefined (type *Base has no field or method ID): want a field or a method that there is
 embedded.go:24:34: key: {reader.ID()}: reader.ID undefined (type Reader has no field or method ID): want a field or a method that there is
 embedded.go:24:73: key: {len(request.Name.ID)}: request.Name.ID undefined (type string has no field or method ID): want a field or a method that there is
+refused.go:12:31: fallback=cached: unknown type: want refused.go:9:37 to compile: undefined: ratelimit
 users.go:25:27: key: {bar.Of(id)}: undefined: bar: want a parameter, or a name of the file or the package
 users.go:25:40: key: {sdk.Of(id)}: unknown type: want one that compiles
 users.go:25:58: cost: {missing.K}: undefined: missing: want a parameter, or a name of the file or the package

@@ -128,8 +128,14 @@ func importName(p *packages.Package, spec *ast.ImportSpec) string {
 	if imported := p.Imports[importPath]; imported != nil && imported.Name != "" && !isProgram(p, imported) {
 		return imported.Name
 	}
+	if importPath == runtimePath {
+		return "ratelimit"
+	}
 	return nameFor(importPath)
 }
+
+// runtimePath is that of the package that is most likely to be missing, and whose name is not that of its folder.
+const runtimePath = "github.com/ratelimitgen/ratelimitgen/runtime"
 
 // isProgram reports whether a package is a command, which none but its own tests can import.
 func isProgram(p, imported *packages.Package) bool {
