@@ -142,6 +142,36 @@ func TestForgottenScript(t *testing.T) {
 	}
 }
 
+// Each method has a script of its own that a server may have forgotten.
+func TestForgottenScriptOfEachMethod(t *testing.T) {
+	server := newMini(t)
+	store := redislimit.NewPatient(server.client)
+	charges, results, held := cc("a", 1, "ann"), make([]ratelimit.Result, 1), make([]bool, 1)
+	for _, step := range []struct {
+		do      string
+		call    func() error
+		holders int64 // afterwards
+	}{
+		{"take", func() error { return store.Take(t.Context(), charges, results) }, 1},
+		{"peek", func() error { return store.Peek(t.Context(), charges, results) }, 1},
+		{"renew", func() error { return store.Renew(t.Context(), charges, held) }, 1},
+		{"refund", func() error { return store.Refund(t.Context(), charges) }, 0},
+	} {
+		if err := server.client.ScriptFlush(t.Context()).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if err := step.call(); err != nil {
+			t.Errorf("%s: error %v", step.do, err)
+		}
+		if n := server.client.ZCard(t.Context(), keyOf(charges[0])).Val(); n != step.holders {
+			t.Errorf("%s: %d holders: want %d", step.do, n, step.holders)
+		}
+	}
+	if !held[0] {
+		t.Error("the lease was not renewed")
+	}
+}
+
 // S16: a server that may take up no more memory errs, and charges nothing.
 func TestServerOutOfMemory(t *testing.T) {
 	server := redistest.Client(t)
