@@ -122,13 +122,6 @@ func TestExpiredBucketsLeave(t *testing.T) {
 	}
 }
 
-func heapSize() int64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
-
 // P02, P05: keys that come once each do not pile up beyond those that count.
 func TestOneTimeKeysDoNotPileUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
