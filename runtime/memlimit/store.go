@@ -61,7 +61,7 @@ func (f optionFunc) apply(s *Store) { f(s) }
 // New returns an empty Store.
 func New(opts ...Option) *Store {
 	base := time.Now()
-	s := &Store{base: base, epoch: base.UnixMicro(), seed: maphash.MakeSeed(), maxKeys: unlimited}
+	s := &Store{base: base, epoch: epochOf(base), seed: maphash.MakeSeed(), maxKeys: unlimited}
 	for _, opt := range opts {
 		opt.apply(s)
 	}
@@ -265,6 +265,10 @@ func (s *Store) lock(visits []visit) (now int64, shards uint64) {
 	}
 	return now, shards
 }
+
+// epochOf returns a wall clock's time in microseconds since 1970. That of a device without a battery may be before that,
+// where no shard has ever been.
+func epochOf(base time.Time) int64 { return max(0, base.UnixMicro()) }
 
 // now returns the time in microseconds since 1970.
 func (s *Store) now() int64 { return s.epoch + time.Since(s.base).Microseconds() }
