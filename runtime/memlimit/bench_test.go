@@ -68,6 +68,18 @@ func benchmarkTake(b *testing.B, limit ratelimit.Limit, keys int, opts ...Option
 	}
 }
 
+// BenchmarkClock is what a decision spends on finding out the time.
+func BenchmarkClock(b *testing.B) {
+	store := New()
+	before, now := store.now(), int64(0)
+	for b.Loop() {
+		now = store.now()
+	}
+	if now < before {
+		b.Fatalf("%d has become %d", before, now)
+	}
+}
+
 // P04: BenchmarkNewKey models callers that nobody has seen before, while many others are known: each has a bucket of its
 // own for a millisecond. At the most that there is room for, they stay, and another must go for each.
 func BenchmarkNewKey(b *testing.B) {
