@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/ratelimitgen/ratelimitgen/internal/bench/limiters"
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
@@ -12,16 +11,24 @@ import (
 
 // inMemory returns an entry of a limiter in memory.
 func inMemory(name string, newLimiter limiters.Maker, l load) entry {
-	return entry{name, 1, func(ctx context.Context, t testing.TB) round {
+	return entry{name, memorySlowness(l), func(ctx context.Context, t testing.TB) round {
 		loaded := l.start(ctx, t, newLimiter, nil)
-		return func(ctx context.Context, d time.Duration) (sample, error) {
-			got, err := loaded.run(ctx, d)
+		return func(ctx context.Context, turn turn) (sample, error) {
+			got, err := loaded.run(ctx, turn)
 			return sample{
 				nanoseconds: float64(got.took.Nanoseconds()) / float64(got.calls),
 				mallocs:     got.mallocsPerCall(),
 			}, err
 		}
 	}}
+}
+
+// memorySlowness returns how much longer a round is in which callers are to come past each of many keys.
+func memorySlowness(l load) int {
+	if l.keys > 10_000 {
+		return 10
+	}
+	return 1
 }
 
 const (

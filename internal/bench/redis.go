@@ -25,7 +25,7 @@ func overRedis(name string, newLimiter limiters.Maker, l load) entry {
 }
 
 func onServers(name string, newLimiter limiters.Maker, l load, start func(testing.TB) []string) entry {
-	return entry{name, slowness(l), func(ctx context.Context, t testing.TB) round {
+	return entry{name, redisSlowness(l), func(ctx context.Context, t testing.TB) round {
 		addrs := start(t)
 		watched := watch(t, addrs)
 		loaded := l.start(ctx, t, newLimiter, addrs)
@@ -33,12 +33,12 @@ func onServers(name string, newLimiter limiters.Maker, l load, start func(testin
 		if err != nil {
 			t.Fatal(err)
 		}
-		return func(ctx context.Context, d time.Duration) (sample, error) {
+		return func(ctx context.Context, turn turn) (sample, error) {
 			before, err := watched.usage(ctx)
 			if err != nil {
 				return nil, err
 			}
-			got, err := loaded.run(ctx, d)
+			got, err := loaded.run(ctx, turn)
 			if err != nil {
 				return nil, err
 			}
@@ -64,8 +64,8 @@ func onServers(name string, newLimiter limiters.Maker, l load, start func(testin
 	}}
 }
 
-// slowness returns how much longer than in memory a round is, in which each caller is to have several answers.
-func slowness(l load) int {
+// redisSlowness returns how much longer than in memory a round is, in which each caller is to have several answers.
+func redisSlowness(l load) int {
 	if l.callers > 1000 {
 		return 12
 	}
@@ -152,7 +152,7 @@ func warmed(e entry) entry {
 	start := e.start
 	e.start = func(ctx context.Context, t testing.TB) round {
 		run := start(ctx, t)
-		if _, err := run(ctx, 2*time.Second); err != nil {
+		if _, err := run(ctx, turn{1, 2 * time.Second}); err != nil {
 			t.Fatal(err)
 		}
 		return run

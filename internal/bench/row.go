@@ -25,11 +25,11 @@ type row struct {
 type entry struct {
 	name string
 	slow int // how many times as long a round is, since calls take long; there are as many fewer
-	// start sets up what is measured, which ends with t. A round measures for about as long as it is told.
+	// start sets up what is measured, which ends with t. A round measures for about as long as its turn says.
 	start func(ctx context.Context, t testing.TB) round
 }
 
-type round func(ctx context.Context, d time.Duration) (sample, error)
+type round func(ctx context.Context, turn turn) (sample, error)
 
 // sample is what one round has measured.
 type sample map[metric]float64
@@ -123,13 +123,13 @@ func (r *row) measure(ctx context.Context, t testing.TB, rounds int, d time.Dura
 		run[i] = e.start(ctx, t)
 		slow = max(slow, e.slow)
 	}
-	rounds, d = max(1, rounds/slow), d*time.Duration(slow)
+	turn := turn{max(1, rounds/slow), d * time.Duration(slow)}
 	if r.rounds > 0 {
-		rounds = min(rounds, r.rounds)
+		turn.rounds = min(turn.rounds, r.rounds)
 	}
-	for range rounds {
+	for range turn.rounds {
 		for i, e := range r.entries {
-			s, err := run[i](ctx, d)
+			s, err := run[i](ctx, turn)
 			if err == nil {
 				err = ctx.Err()
 			}

@@ -58,7 +58,7 @@ func sizeRows(most int) []row {
 // measures what another one holds after that time and further calls.
 func inHeap(name string, newLimiter limiters.Maker, n int, forgets bool) entry {
 	return entry{name, 1, func(_ context.Context, t testing.TB) round {
-		return func(ctx context.Context, _ time.Duration) (sample, error) {
+		return func(ctx context.Context, _ turn) (sample, error) {
 			setting := limiters.Setting{Keys: limiters.FreshKeys(n), Quota: limiters.Lasting}
 			start := time.Now()
 			held, err := growthOfHeap(func() (limiters.Limiter, error) {
@@ -128,7 +128,7 @@ func whileExpiring(name string, newLimiter limiters.Maker, n int) entry {
 	watched := period + time.Duration(n)*3*time.Microsecond
 	return entry{name, 1, func(_ context.Context, t testing.TB) round {
 		keys := limiters.NewKeys(n)
-		return func(ctx context.Context, _ time.Duration) (sample, error) {
+		return func(ctx context.Context, _ turn) (sample, error) {
 			limiter := newLimiter(t, limiters.Setting{Keys: keys, Quota: limiters.Fleeting(period)})
 			if err := askEach(ctx, limiter, n); err != nil {
 				return nil, err
@@ -159,7 +159,7 @@ func whileExpiring(name string, newLimiter limiters.Maker, n int) entry {
 // inRedis returns an entry of what one bucket takes up after some calls. The identity is an IPv4 address.
 func inRedis(name string, newLimiter limiters.Maker, calls int) entry {
 	return entry{name, 1, func(_ context.Context, t testing.TB) round {
-		return func(ctx context.Context, _ time.Duration) (sample, error) {
+		return func(ctx context.Context, _ turn) (sample, error) {
 			addrs := oneServer(t)
 			limiter := newLimiter(t, limiters.Setting{Keys: limiters.Key("198.51.100.7"), Quota: limiters.Lasting, Redis: addrs})
 			for range calls {
