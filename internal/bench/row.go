@@ -38,22 +38,24 @@ type sample map[metric]float64
 type metric string
 
 const (
-	nanoseconds metric = "ns a decision"
-	rate        metric = "decisions a second"
-	p50         metric = "p50, µs"
-	p99         metric = "p99, µs"
-	p9999       metric = "p99.99, µs"
-	longest     metric = "longest, µs"
-	serverCPU   metric = "server CPU, µs a decision"
-	scripts     metric = "scripts a decision"
-	mallocs     metric = "allocations a decision"
-	bytesPerKey metric = "bytes a key"
-	bytesEach   metric = "bytes an entry"
-	bytesLeft   metric = "% of the bytes left after all expired"
+	nanoseconds  metric = "ns a decision"
+	rate         metric = "decisions a second"
+	p50          metric = "p50, µs"
+	p99          metric = "p99, µs"
+	p9999        metric = "p99.99, µs"
+	longest      metric = "longest, µs"
+	clockP9999   metric = "clock: p99.99, µs"
+	clockLongest metric = "clock: longest, µs"
+	serverCPU    metric = "server CPU, µs a decision"
+	scripts      metric = "scripts a decision"
+	mallocs      metric = "allocations a decision"
+	bytesPerKey  metric = "bytes a key"
+	bytesEach    metric = "bytes an entry"
+	bytesLeft    metric = "% of the bytes left after all expired"
 )
 
 // metrics are all of them, in the order of a table's columns.
-var metrics = []metric{nanoseconds, rate, p50, p99, p9999, longest, serverCPU, scripts, mallocs, bytesPerKey, bytesEach, bytesLeft}
+var metrics = []metric{nanoseconds, rate, p50, p99, p9999, longest, clockP9999, clockLongest, serverCPU, scripts, mallocs, bytesPerKey, bytesEach, bytesLeft}
 
 // goal is a bound for what is measured of an entry.
 type goal struct {
