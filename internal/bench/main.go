@@ -32,7 +32,7 @@ func main() {
 	flag.IntVar(&o.rounds, "rounds", 120, "how often each entry of a row is measured")
 	flag.DurationVar(&o.time, "time", 10*time.Millisecond, "how long each time; with many keys, and over Redis, rounds are longer and fewer")
 	flag.BoolVar(&o.full, "full", false, "also measure what takes minutes")
-	flag.StringVar(&o.write, "write", "", "the file to write the report to, instead of standard output; only for all rows")
+	flag.StringVar(&o.write, "write", "", "the file to write the report to, of which the goals alone are printed; only for all rows")
 	flag.Parse()
 	if *rows != "" {
 		o.rows = strings.Split(*rows, ",")
@@ -74,6 +74,7 @@ func run(o options) error {
 		return fmt.Errorf("-rows %s: there are no such rows", strings.Join(o.rows, ","))
 	}
 	if o.write != "" {
+		fmt.Print(report.goalTable())
 		return os.WriteFile(o.write, []byte(report.page(o)), 0o644)
 	}
 	fmt.Print(report.text())

@@ -12,7 +12,7 @@ import (
 type row struct {
 	id     string
 	models string // what is done
-	why    string // where a goal is missed, the reason
+	why    string // the reason, shown where a goal is missed
 	floor  string // the name of the entry that does the least that is needed, if there is one
 	rounds int    // how often at most; 0: as often as the flag says
 	long   bool   // whether it takes minutes, and is left to a full run
@@ -100,6 +100,9 @@ func (g goal) figure(f float64) string {
 	return number(f)
 }
 
+// met is the verdict on a figure within the bound.
+const met = "met"
+
 // verdict says whether a figure is within the bound, or by which factor it is not.
 func (g goal) verdict(figure float64) string {
 	switch {
@@ -110,7 +113,7 @@ func (g goal) verdict(figure float64) string {
 	case !g.least && figure > g.bound:
 		return fmt.Sprintf("**short by %s**", number(figure))
 	}
-	return "met"
+	return met
 }
 
 // results are the samples of a row, by its entries and then by round.
