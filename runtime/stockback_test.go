@@ -142,6 +142,15 @@ func TestCloseWhileCallsGoOn(t *testing.T) {
 func TestCloseBehindAStoreThatHangs(t *testing.T) {
 	in(t, func(t *testing.T) {
 		store := newCounter()
+		var hangs atomic.Bool
+		refund := store.refund
+		store.refund = func(ctx context.Context, charges []ratelimit.Charge) error {
+			if hangs.Load() {
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			return refund(ctx, charges)
+		}
 		r := stocked(window(100, time.Hour), 10)
 		r.Key = "{n}"
 		l := newLimiter(t, store, new(errorsOf).option())
@@ -151,16 +160,7 @@ func TestCloseBehindAStoreThatHangs(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		hangs := atomic.Bool{}
 		hangs.Store(true)
-		refund := store.refund
-		store.refund = func(ctx context.Context, charges []ratelimit.Charge) error {
-			if hangs.Load() {
-				<-ctx.Done()
-				return ctx.Err()
-			}
-			return refund(ctx, charges)
-		}
 		time.Sleep(1600 * time.Millisecond) // the first look for what is idle hangs
 		began := time.Now()
 		hangs.Store(false)
