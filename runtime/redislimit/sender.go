@@ -31,6 +31,7 @@ type sender struct {
 type server struct {
 	*breaker
 	gatherer
+	apart atomic.Bool // whether it is one of a Cluster, though the client does not show it: no script has keys of two calls
 }
 
 func newServer(addr string, s *sender) *server { return &server{breaker: newBreaker(addr, s)} }

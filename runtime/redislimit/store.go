@@ -49,8 +49,8 @@ import (
 // server has a command for many calls, which hooks and traces of the client see as that of the one that came first. There
 // is no timer: a call goes at once while few are under way, and waits for one exchange to end while there are many. Its
 // deadline and [Timeout] count from when it came. What befalls an exchange befalls all of its calls, and is one failure of
-// the server; a bucket that cannot be read is an error of those who ask for it. A call whose caller leaves before it has
-// been sent is not charged.
+// the server; a bucket that cannot be read, or that the server forbids, is an error of those who ask for it. A call
+// whose caller leaves before its batch departs is not charged.
 //
 // In a Cluster or Ring, calls for different Keys of a server go together in one pipeline of scripts. Buckets of different
 // Keys live on different servers, unless the [Prefix] has a hash tag. A call for several Keys is then one script a Key, one
