@@ -47,6 +47,7 @@ func (s *Store) gatherOnce(ctx context.Context, came arrival, charges []ratelimi
 		go s.work(srv, departs)
 	}
 	if st.batch != nil {
+		s.watch(srv, farAway)
 		return s.await(ctx, came, srv, st, results)
 	}
 	st = s.lone(ctx, came, charges)
@@ -157,7 +158,7 @@ func (s *Store) work(srv *server, b *batch) {
 func (s *Store) fly(srv *server, b *batch) (next *batch) {
 	exited := true
 	defer func() {
-		next = srv.land(b, s.sender.now(), s.sender.timeout)
+		next = srv.land(b, &s.sender)
 		if exited && next != nil { // by a hook of the client
 			go s.work(srv, next)
 		}
@@ -171,9 +172,27 @@ func (s *Store) fly(srv *server, b *batch) (next *batch) {
 
 // release has the next batch depart in the place of one that everybody has left, or that is overdue.
 func (s *Store) release(srv *server, b *batch) {
-	if next := srv.land(b, s.sender.now(), s.sender.timeout); next != nil {
+	if next := srv.land(b, &s.sender); next != nil {
 		go s.work(srv, next)
 	}
+}
+
+// watch sees after some time whether batches are to depart, as none has for long. From a server that is near others have landed by then, and so taken them
+// along.
+func (s *Store) watch(srv *server, after time.Duration) {
+	if srv.watched.Load() || srv.watched.Swap(true) {
+		return
+	}
+	time.AfterFunc(after, func() {
+		srv.watched.Store(false)
+		departs, again := srv.overdue(&s.sender)
+		if again > 0 {
+			s.watch(srv, again)
+		}
+		for _, b := range departs {
+			go s.work(srv, b)
+		}
+	})
 }
 
 // exchange has the server decide a batch.
@@ -202,10 +221,16 @@ func (s *Store) exchange(srv *server, b *batch) {
 	f.run(ctx, func(ctx context.Context) (any, error) { return b.asks, s.askAll(ctx, srv, b.asks) })
 }
 
+// nested marks the context of an exchange. A call that a hook of the client makes meanwhile, or what it connects by, would
+// wait for the exchange, which waits for it.
+type nested struct{}
+
+func isNested(ctx context.Context) bool { return ctx.Value(nested{}) != nil }
+
 // contextOf returns the context of a batch's exchange: that of its caller, or, if there are several, one that none of them
 // ends for the others.
 func (s *Store) contextOf(b *batch) (context.Context, context.CancelFunc) {
-	ctx := b.ctx
+	ctx := context.WithValue(b.ctx, nested{}, true)
 	if b.calls > 1 {
 		ctx = context.WithoutCancel(ctx)
 	}
