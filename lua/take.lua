@@ -91,8 +91,8 @@ local function decide(buckets, calls)
     elseif b.ahead then
       b.trusts = true
       b.algorithm.load(b)
+      b.trusts = nil -- before what may fail: the next ask has the same b
       b.algorithm.store(b, reset(b))
-      b.trusts = nil
     elseif b.stored then
       extend(b, rest)
     end

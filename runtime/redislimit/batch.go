@@ -43,6 +43,18 @@ func (s *Store) newAsk(charges []ratelimit.Charge) *ask {
 	return a
 }
 
+// work returns for how long the ask holds up a server, in the time that a bucket takes. Each slot of a concurrency is an
+// entry to be written, and removed again.
+func (a *ask) work() (work int) {
+	for i := range a.charges {
+		work++
+		if c := &a.charges[i]; c.Limit.Algorithm == ratelimit.Concurrency {
+			work += slotWork * int(min(c.Cost, maxWork))
+		}
+	}
+	return work
+}
+
 // mergeable reports whether calls of the same charges can be one ask: none of them is another's holder, or has a turn of
 // its own to wait for.
 func mergeable(charges []ratelimit.Charge) bool {

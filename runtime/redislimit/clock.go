@@ -3,7 +3,8 @@ package redislimit
 import "time"
 
 // ClientTime has the scripts go by the clocks of the processes that call, for servers that do not let scripts ask for
-// the time, or do not know it. Each call then comes with the time at which it begins. By default it is the server's
+// the time, or do not know it. Each call then comes with the time at which it is sent, calls that go together with that of
+// their batch. By default it is the server's
 // clock, and those of the processes do not matter.
 //
 // All that share buckets should use it, or none, and their clocks should agree. Where they differ by d at most, a limit

@@ -31,6 +31,7 @@ func TestCluster(t *testing.T) {
 	t.Run("every algorithm on every node", func(t *testing.T) { everyAlgorithmOnEveryNode(t, connect(t)) })
 	t.Run("scripts go to masters", func(t *testing.T) { scriptsGoToMasters(t, options) })
 	t.Run("wrapped clients", func(t *testing.T) { wrappedClients(t, options) })
+	t.Run("hidden cluster under load", func(t *testing.T) { hiddenClusterUnderLoad(t, options) })
 	t.Run("check", func(t *testing.T) { checkOfCluster(t, options) })
 }
 

@@ -16,6 +16,8 @@ const (
 	defaultDenied = 65_536
 	// maxDenied bounds what DenyCache can be set to. The room for that many, without what is in it, takes 128 MB.
 	maxDenied = 1 << 24
+	// largestDenied is how many bytes a call may take to be remembered: those of three limits by the longest identities do.
+	largestDenied = 1024
 	// waysDenied is how many calls there is room for in a set, which are all that have to be looked at for one.
 	waysDenied = 8
 	// longestDenied is the longest that a refusal is believed before the server is asked again, which then costs next to
@@ -27,12 +29,18 @@ const (
 )
 
 // DenyCache is how many refused calls the Store remembers. The default is 65,536, which take some 16 MB if there are so
-// many; 0 or less turns it off. The same call, or one that costs more, is refused from memory until its RetryAfter has
+// many of one limit each; 0 or less turns it off. A call that would take more than a kilobyte, as one of many limits, is not
+// remembered. The same call, or one that costs more, is refused from memory until its RetryAfter has
 // passed, but for a minute at most, and only then is Redis asked again: an attack costs it little more than the first call.
 //
-// Nobody is refused whom Redis would admit at that moment. Until its RetryAfter a bucket has room for the call only by a
-// Refund or Reset. Those of this Store are known at once, and a limit that is changed has refused nobody yet. Those of
-// others, limits that others have changed, and data that the server has lost are seen when it is asked again.
+// Until its RetryAfter a bucket has room for the call only by a Refund or Reset. Those of this Store are known at once, and a
+// limit that is changed has refused nobody yet: so far nobody is refused whom Redis would admit at that moment. Those of other
+// processes, limits that others have changed, and data that the server has lost are seen when Redis is asked again, after a
+// minute at most. So who shares a bucket with calls of other processes whose units may come back is refused for longer than
+// need be, in two cases. One is a bucket of two methods, of which one has refund, wait or prefetch and the other has not: the
+// refusals of the other are remembered. The way out is the same attributes on both, or DenyCache(0). The other is a bucket of
+// a Cluster or Ring, of one Key, that calls for several Keys charge as well: where another Key refuses, what they took comes
+// back. The way out is DenyCache(0).
 //
 // Refusals are remembered only while the server's clock is seen to run as this process's does: since replies a second
 // apart have agreed on how far it is ahead, to 50 ms and what they took. So none is in the first second, nor by a clock
@@ -119,7 +127,7 @@ func (d *denials) learn(asked time.Duration, charges []ratelimit.Charge, results
 	p := d.watch(asked, results)
 	switch at, lasts := certain(charges, results); {
 	case d.sets == nil:
-	case at >= 0 && p.isSteady():
+	case at >= 0 && p.isSteady() && sizeOf(charges) <= largestDenied:
 		set, hash := d.find(&charges[at])
 		set.keep(newDenial(hash, p, asked, asked+lasts, at, charges, results))
 	case !refused(results):

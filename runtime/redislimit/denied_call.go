@@ -2,6 +2,7 @@ package redislimit
 
 import (
 	"time"
+	"unsafe"
 
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
@@ -59,6 +60,15 @@ func newDenial(hash uint64, p *pace, asked, ends time.Duration, at int, charges 
 		e.standings[i] = standing{string(c.Key), c.Name, c.Limit, c.Cost, results[i]}
 	}
 	return e
+}
+
+// sizeOf returns about how many bytes the denial of a call takes.
+func sizeOf(charges []ratelimit.Charge) int {
+	size := int(unsafe.Sizeof(denial{}))
+	for i := range charges {
+		size += int(unsafe.Sizeof(standing{})) + len(charges[i].Key) + len(charges[i].Name)
+	}
+	return size
 }
 
 // holds reports whether a call would be refused as this one was.

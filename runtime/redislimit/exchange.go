@@ -1,7 +1,6 @@
 package redislimit
 
 import (
-	"cmp"
 	"context"
 	"runtime"
 	"slices"
@@ -48,6 +47,7 @@ func (s *Store) gatherOnce(ctx context.Context, came arrival, charges []ratelimi
 		go s.work(srv, departs)
 	}
 	if st.batch != nil {
+		s.watch(srv, farAway)
 		return s.await(ctx, came, srv, st, results)
 	}
 	st = s.lone(ctx, came, charges)
@@ -158,7 +158,7 @@ func (s *Store) work(srv *server, b *batch) {
 func (s *Store) fly(srv *server, b *batch) (next *batch) {
 	exited := true
 	defer func() {
-		next = srv.land(b, s.sender.now(), s.sender.timeout)
+		next = srv.land(b, &s.sender)
 		if exited && next != nil { // by a hook of the client
 			go s.work(srv, next)
 		}
@@ -172,9 +172,27 @@ func (s *Store) fly(srv *server, b *batch) (next *batch) {
 
 // release has the next batch depart in the place of one that everybody has left, or that is overdue.
 func (s *Store) release(srv *server, b *batch) {
-	if next := srv.land(b, s.sender.now(), s.sender.timeout); next != nil {
+	if next := srv.land(b, &s.sender); next != nil {
 		go s.work(srv, next)
 	}
+}
+
+// watch sees after some time whether batches are to depart, as none has for long. From a server that is near others have landed by then, and so taken them
+// along.
+func (s *Store) watch(srv *server, after time.Duration) {
+	if srv.watched.Load() || srv.watched.Swap(true) {
+		return
+	}
+	time.AfterFunc(after, func() {
+		srv.watched.Store(false)
+		departs, again := srv.overdue(&s.sender)
+		if again > 0 {
+			s.watch(srv, again)
+		}
+		for _, b := range departs {
+			go s.work(srv, b)
+		}
+	})
 }
 
 // exchange has the server decide a batch.
@@ -200,13 +218,19 @@ func (s *Store) exchange(srv *server, b *batch) {
 		return
 	}
 	b.asks = slices.DeleteFunc(b.asks, func(a *ask) bool { return a.calls == 0 })
-	f.run(ctx, func(ctx context.Context) (any, error) { return b.asks, s.askAll(ctx, b.asks) })
+	f.run(ctx, func(ctx context.Context) (any, error) { return b.asks, s.askAll(ctx, srv, b.asks) })
 }
+
+// nested marks the context of an exchange. A call that a hook of the client makes meanwhile, or what it connects by, would
+// wait for the exchange, which waits for it.
+type nested struct{}
+
+func isNested(ctx context.Context) bool { return ctx.Value(nested{}) != nil }
 
 // contextOf returns the context of a batch's exchange: that of its caller, or, if there are several, one that none of them
 // ends for the others.
 func (s *Store) contextOf(b *batch) (context.Context, context.CancelFunc) {
-	ctx := b.ctx
+	ctx := context.WithValue(b.ctx, nested{}, true)
 	if b.calls > 1 {
 		ctx = context.WithoutCancel(ctx)
 	}
@@ -214,74 +238,4 @@ func (s *Store) contextOf(b *batch) (context.Context, context.CancelFunc) {
 		return context.WithCancel(ctx)
 	}
 	return s.sender.budget(ctx)
-}
-
-// askAll asks, and sets the answer or the error of each. Its own error is that of all.
-func (s *Store) askAll(ctx context.Context, asks []*ask) error {
-	groups := [][]*ask{asks}
-	if s.sender.sharded() {
-		groups = byTag(asks)
-	}
-	if len(groups) == 1 {
-		reply, err := eval(ctx, s.sender.client, s.scripts.take, s.encodeBatch(asks))
-		if err != nil {
-			return err
-		}
-		return s.readBatch(reply, asks)
-	}
-	all := make([]*evaluation, len(groups))
-	for i, asks := range groups {
-		all[i] = &evaluation{args: s.encodeBatch(asks)}
-	}
-	evalAll(ctx, s.sender.client, s.scripts.take, all)
-	answered := false
-	for i, e := range all {
-		switch {
-		case e.err == nil:
-			e.err = s.readBatch(e.reply, groups[i])
-			answered = true
-		case ofTime(e.err) && over(ctx):
-			e.err = ended(ctx)
-		}
-		for _, a := range groups[i] {
-			a.err = cmp.Or(e.err, a.err)
-		}
-	}
-	if answered {
-		return nil
-	}
-	return all[0].err
-}
-
-// byTag returns the asks in groups whose buckets live together, so that one script may have them.
-func byTag(asks []*ask) [][]*ask {
-	var groups [][]*ask
-	numbers := make(map[string]int, len(asks)) // of the groups
-	for _, a := range asks {
-		tag := hashTag(a.keys[0])
-		n, ok := numbers[tag]
-		if !ok {
-			n = len(groups)
-			numbers[tag], groups = n, append(groups, nil)
-		}
-		groups[n] = append(groups[n], a)
-	}
-	return groups
-}
-
-// told returns what the answers to a batch say about its server: nil if something was charged, a failure if that was not
-// possible, or else errUnwritten.
-func told(reply any) error {
-	asks, _ := reply.([]*ask)
-	if slices.ContainsFunc(asks, (*ask).charged) {
-		return nil
-	}
-	for _, a := range asks {
-		if a.err != nil {
-			if e := faultOf(a.err); e.Kind.ofServer() || e.Kind == KindClusterDown {
-				return e
-			}
-		}
-	}
-	return errUnwritten
 }

@@ -67,9 +67,16 @@ func (s *Store) Denied() int {
 // What bounds the calls that wait for each other.
 const (
 	MaxFlights = maxFlights
+	FarFlights = farFlights
 	MaxAsks    = maxAsks
 	MaxWaiting = maxWaiting
 )
+
+// Near has calls wait for each other however long those before them take, as where a server is near.
+func (s *Store) Near() *Store {
+	s.sender.far = maxFlights
+	return s
+}
 
 // UnderWay returns how many exchanges with the one server are under way.
 func (s *Store) UnderWay() int {

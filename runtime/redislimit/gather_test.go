@@ -44,6 +44,7 @@ func (p *party) call(ctx context.Context, charges []ratelimit.Charge) {
 
 // fill makes as many calls as go at once.
 func (p *party) fill(ctx context.Context) {
+	p.store.Near()
 	for i := range redislimit.MaxFlights {
 		p.call(ctx, tb(fmt.Sprintf("first-%d", i), 1))
 	}
@@ -104,29 +105,6 @@ func (p *party) many(t *testing.T) {
 		p.wg.Wait()
 	}
 	p.errs, p.took = nil, nil
-}
-
-// Where a server is far away calls need not wait for others, though there are many: it is not busy.
-func TestCallsToAServerThatIsFarAway(t *testing.T) {
-	const ms, far = time.Millisecond, 20 * time.Millisecond
-	inFakeTime(t, func(t *testing.T) {
-		client := &fake{do: after(far)}
-		p := party{store: redislimit.NewOn(client, nil)}
-		p.many(t)
-		before := len(client.keysOf())
-		for _, pause := range []time.Duration{0, ms / 2, ms / 2, ms, 0, ms, ms, ms} {
-			time.Sleep(pause)
-			p.call(t.Context(), tb(fmt.Sprint("key-", len(p.errs)), 1))
-		}
-		p.wg.Wait()
-		if got, want := client.keysOf()[before:], []int{1, 2, 1, 2, 2}; !slices.Equal(got, want) {
-			t.Errorf("commands of %d keys: want %d", got, want)
-		}
-		want := []time.Duration{far, far + ms/2, far, far, far + ms, far, far + far - 4*ms, far + far - 5*ms}
-		if !slices.Equal(p.took, want) {
-			t.Errorf("calls took %v: want %v", p.took, want)
-		}
-	})
 }
 
 // A batch holds up a server for a moment only: more calls than go together make up further ones. A full one does not wait.

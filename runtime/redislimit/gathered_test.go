@@ -35,6 +35,7 @@ func (g gate) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 // begin with "before".
 func together(t *testing.T, client *redis.Client, store *redislimit.Store, calls int, call func(i int)) {
 	t.Helper()
+	store.Near()
 	g := gate{make(chan struct{})}
 	client.AddHook(g)
 	var wg sync.WaitGroup

@@ -10,6 +10,7 @@ import (
 type batch struct {
 	ctx    context.Context // of the call that came first, whose the exchange is to hooks and traces
 	asks   []*ask
+	work   int            // of all asks
 	calls  int            // how many have come
 	latest time.Duration  // when the last one came, by the sender's clock
 	left   map[*ask][]int // which of an ask's calls left before it departed
@@ -24,6 +25,9 @@ type batch struct {
 	landed   bool   // or everybody has left
 	cancel   func() // ends an exchange that everybody has left
 }
+
+// hasRoom reports whether a batch that waits has room for an ask of so much work.
+func (b *batch) hasRoom(work int) bool { return len(b.asks) < maxAsks && b.work+work <= maxWork }
 
 // expect prepares the batch for callers who wait. They are woken before it lands when the first is overdue.
 func (b *batch) expect(budget time.Duration) {

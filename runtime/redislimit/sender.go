@@ -15,6 +15,7 @@ import (
 type sender struct {
 	client   processor
 	timeout  time.Duration // of a method of the Store; 0 or less is none
+	far      int           // how many exchanges are under way at a server that is far away
 	outages  outages
 	unusable error  // why there is no client, if it is not that none was given
 	reload   func() // learns anew where keys live; nil if the client does by itself
@@ -31,6 +32,7 @@ type sender struct {
 type server struct {
 	*breaker
 	gatherer
+	apart atomic.Bool // whether it is one of a Cluster, though the client does not show it: no script has keys of two calls
 }
 
 func newServer(addr string, s *sender) *server { return &server{breaker: newBreaker(addr, s)} }

@@ -46,11 +46,11 @@ import (
 //
 // Calls of Take that come while others are under way to the same server ask together: one script decides up to 64 of them,
 // one after the other, and calls of equal charges are one question, answered in the order in which they came. So the
-// server has a command for many calls, which hooks and traces of the client see as that of the one that came first. There
-// is no timer: a call goes at once while few are under way, and waits for one exchange to end while there are many. Its
-// deadline and [Timeout] count from when it came. What befalls an exchange befalls all of its calls, and is one failure of
-// the server; a bucket that cannot be read is an error of those who ask for it. A call whose caller leaves before it has
-// been sent is not charged.
+// server has a command for many calls, which hooks and traces of the client see as that of the one that came first. A call
+// goes at once while few are under way, and waits for one exchange to end, or for five milliseconds, while there are many. Its deadline and [Timeout] count from when it came. What befalls an exchange befalls all of its calls, and is one failure of
+// the server; a bucket that cannot be read, or that the server forbids, is an error of those who ask for it. A call
+// whose caller leaves before its batch departs is not charged. One that a hook of the client makes waits for none, if it hands
+// on its context.
 //
 // In a Cluster or Ring, calls for different Keys of a server go together in one pipeline of scripts. Buckets of different
 // Keys live on different servers, unless the [Prefix] has a hash tag. A call for several Keys is then one script a Key, one
@@ -109,7 +109,7 @@ func Timeout(d time.Duration) Option {
 func New(client redis.UniversalClient, opts ...Option) *Store {
 	s := &Store{prefix: defaultPrefix, scripts: standard, local: newLocal()}
 	s.sender.timeout, s.sender.outages.report = defaultTimeout, logOutage
-	s.denied.most = defaultDenied
+	s.sender.far, s.denied.most = farFlights, defaultDenied
 	if v := reflect.ValueOf(client); client != nil && (v.Kind() != reflect.Pointer || !v.IsNil()) {
 		s.sender.lead(client)
 	}
