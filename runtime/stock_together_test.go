@@ -241,6 +241,42 @@ func TestNobodyWaitsForACallThatPanics(t *testing.T) {
 	})
 }
 
+// What was taken earlier and is told of later has come back by then, and makes nothing else last longer.
+func TestUnitsLastTooLongAfterALateAnswer(t *testing.T) {
+	in(t, func(t *testing.T) {
+		limit := ratelimit.Limit{Count: 10, Period: time.Second}
+		store := newCounter()
+		take, latencies := store.take, []time.Duration{50 * time.Millisecond, time.Second, time.Second, time.Second, 0}
+		store.take = func(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+			latency := latencies[0]
+			latencies = latencies[1:]
+			err := take(ctx, charges, results)
+			time.Sleep(latency)
+			return err
+		}
+		l := newLimiter(t, store)
+		g := l.Guard("m", stocked(limit, 2))
+		errs := ask(t.Context(), g, 5)
+		time.Sleep(900 * time.Millisecond)
+		calls(t, g, 1)
+		store.check(t, 2, 1, 1, 1, 2)
+		for _, tt := range []struct {
+			after time.Duration
+			lie   int64
+		}{{90 * time.Millisecond, 1}, {50 * time.Millisecond, 0}} {
+			time.Sleep(tt.after)
+			if n := l.Stocked(ratelimit.Charge{Key: []byte("k"), Name: "limit", Limit: limit}); n != tt.lie {
+				t.Errorf("%d units lie here: want %d", n, tt.lie)
+			}
+		}
+		for range 5 {
+			if err := <-errs; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
 // Two calls that need the same buckets, in another order, and each has what the other lacks.
 func TestCallsOnSeveralBucketsDoNotWaitForEachOther(t *testing.T) {
 	in(t, func(t *testing.T) {

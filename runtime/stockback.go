@@ -92,7 +92,7 @@ func (s *stock) lookForIdle() {
 	defer s.leave()
 	for err := range s.giveBack(context.Background(), s.now()-idleUnits) {
 		s.tell(err)
-		break // what else there is can wait, and so can whoever closes the stock not
+		break // what else there is can wait; whoever closes the stock does not want to
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
