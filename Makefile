@@ -69,7 +69,7 @@ check: bin/ratelimitgen ## fail if a generated file, a go.mod or the formatting 
 	$(call in,$(TESTED),$(LINT) fmt --diff)
 
 .PHONY: bench
-bench: redis ## the stores and decorators beside other limiters (some five minutes); writes docs/performance.md; FULL=1 for all rows
+bench: redis ## the stores and decorators beside other limiters (some six minutes); prints the goals, writes docs/performance.md; FULL=1 for all rows
 	@cd internal/bench && go run . -write ../../docs/performance.md $(if $(FULL),-full -rounds 600)
 
 .PHONY: sweep

@@ -21,16 +21,19 @@ type pile struct {
 	bucket Charge // names it; its Key is its own, its Cost means nothing
 	units  int64  // that no call has used yet
 	until  time.Duration
+	latest time.Duration // when a call that was answered asked, the last of them
 	own    time.Duration // until when a bucket would have units out that only this process takes from, one by one
 	window time.Duration // by the store's clock, the end of the window or interval that they are of; 0 if none is known
-	used   int64         // units that calls have used since the last refill
+	used   int64         // units that calls have used since the last that took what it wanted
+	since  time.Duration // when that asked
 
 	last  Result        // what the store has answered last
 	asked time.Duration // when it was asked that, or just before
 	room  int64         // what the store had left then, as far as that is still known
+	took  time.Duration // how long an answer took
+	blind bool          // the store does not tell its time, by which one window is told from the next
 
-	refill  chan struct{} // closed when the refill that is on its way is over; nil if none is
-	waiting int64         // units that calls wait for
+	refill  *refill       // that is on its way; nil if none is
 	calls   int           // that are on their way with it: it must be kept for them
 	pledged int64         // units that these may yet put here
 	touched time.Duration // when it was called for last
@@ -71,12 +74,18 @@ func (p *pile) expire(now time.Duration) {
 }
 
 // learn notes what the store has answered to a charge of which it took that many units, of which some are to lie here, and
-// reports whether they may: another answer may have told of a later window meanwhile.
+// reports whether they may: another answer may have told of a later window meanwhile. Answers may come in another order than the
+// calls were made.
 func (p *pile) learn(taken, surplus int64, asked time.Duration, r *Result, elsewhere int64) bool {
 	l := &p.bucket.Limit
 	decided := asked - time.Microsecond // or later: the store's clock does not tell the parts of a microsecond
 	if l.oneByOne() {
-		p.own = max(p.own, decided) + l.timeOf(taken)
+		if asked < p.latest { // some of it may have come back before what was taken after it: it counts alone
+			p.own = max(p.own, decided+l.timeOf(taken))
+		} else {
+			p.own = max(p.own, decided) + l.timeOf(taken)
+		}
+		p.latest = max(p.latest, asked)
 		if surplus > 0 {
 			p.until = 0
 			if p.units == 0 && p.pledged == 0 && elsewhere > 0 { // or some of those here were taken before
@@ -89,7 +98,12 @@ func (p *pile) learn(taken, surplus int64, asked time.Duration, r *Result, elsew
 		if l.Refill == Interval {
 			left -= time.Duration(l.refills(r.Limit-r.Remaining)-1) * l.Period
 		}
+		p.blind = r.At == 0
 		switch window := r.At + left; {
+		case p.blind && surplus > 0: // the first, and the only one
+			p.units, p.until = 0, 0
+		case p.blind:
+			left = 0
 		case window < p.window:
 			return false
 		case window > p.window:
@@ -97,7 +111,9 @@ func (p *pile) learn(taken, surplus int64, asked time.Duration, r *Result, elsew
 		}
 		p.until = max(p.until, decided+left)
 	}
-	p.last, p.asked, p.room = *r, asked, r.Remaining
+	if asked >= p.asked {
+		p.last, p.asked, p.room = *r, asked, r.Remaining
+	}
 	p.units += surplus
 	return true
 }
@@ -106,23 +122,26 @@ func (p *pile) learn(taken, surplus int64, asked time.Duration, r *Result, elsew
 func (l *Limit) refills(out int64) int64 { return max(0, out-1)/l.Count + 1 }
 
 // want returns how many units to ask of the store for a call that lacks some. That is all that may lie here, as far as there
-// are so many. But of a bucket that has less than half left, and whose units come back one by one, what nobody uses here in
-// time would be lacking elsewhere: so it is no more than twice what was of use the last time; and where units end as fast as
-// they come back, just what is lacking, unless calls use them faster. Those who wait are served as well.
+// are so many, and as they would not have come back to the bucket before the answer does. But of a bucket that has less than
+// half left, and whose units come back one by one, what nobody uses here in time would be lacking elsewhere: so it is no more
+// than twice what was of use the last time; and where units end as fast as they come back, just what is lacking, unless calls
+// use them faster.
 func (p *pile) want(c *Charge, lacking int64, now time.Duration) int64 {
-	l, prefetch := &p.bucket.Limit, c.prefetch
-	n := min(prefetch, p.room)
+	l := &p.bucket.Limit
+	n := min(c.prefetch, p.room, lacking+c.prefetch-p.pledged)
+	if p.blind {
+		return lacking
+	}
 	if l.oneByOne() && 2*p.room < l.Capacity() {
 		n = min(n, 2*p.used)
-		if c.elsewhere == 0 && p.used <= l.unitsIn(now-p.asked) {
-			n = 0
+		if c.elsewhere == 0 && p.used <= l.unitsIn(now-p.since) {
+			return lacking
 		}
 	}
-	if p.waiting > 0 {
-		n = max(n, min(lacking+p.waiting, prefetch, p.room))
+	if n = max(n, lacking); l.oneByOne() && c.elsewhere == 0 && max(p.own, now)+l.timeOf(n) <= now+p.took {
+		return lacking
 	}
-	n = min(n, lacking+prefetch-p.pledged)
-	return max(n, lacking)
+	return n
 }
 
 // spend takes units of the pile for a call.

@@ -15,9 +15,6 @@ const (
 	stockShelves = 128
 	// maxPiles is how many piles a shelf holds, 131072 in all. Calls on other buckets take what they need.
 	maxPiles = 1024
-	// modestTry is the try, of those that a call makes since the store has refused more than it needs, that asks for just
-	// that.
-	modestTry = 2
 )
 
 // stock is what a [Limiter] has taken of its store in advance, for the charges that have a prefetch. A call that finds enough
@@ -53,10 +50,22 @@ func newStock(store Store, tell func(error)) *stock {
 // now is read under the lock of a shelf: a call that has waited for it must not use what has ended meanwhile.
 func (s *stock) now() time.Duration { return time.Since(s.base) }
 
-// Take is that of a [Store], whose charges and results need no check.
+// Take is that of a [Store], whose charges and results need no check. A call asks the store twice at most: the second time for
+// just what it needs, if there was less than it wanted, or it has waited in vain for what another call asked for.
 func (s *stock) Take(ctx context.Context, charges []Charge, results []Result) error {
-	if len(charges) == 1 && s.serve(&charges[0], &results[0]) {
-		return nil
+	modest := false
+	if len(charges) == 1 {
+		served, promised := s.serve(&charges[0], &results[0])
+		if promised.refill != nil {
+			var err error
+			if served, err = promised.wait(ctx, &results[0]); err != nil {
+				return err
+			}
+			modest = true
+		}
+		if served {
+			return nil
+		}
 	}
 	if !s.enter() {
 		return s.store.Take(ctx, charges, results)
@@ -64,10 +73,8 @@ func (s *stock) Take(ctx context.Context, charges []Charge, results []Result) er
 	defer s.leave()
 	t := tripPool.Get().(*trip)
 	defer t.release()
-	for try := 0; ; try++ {
-		if err := s.plan(ctx, t, charges, results, try >= modestTry); err != nil {
-			return err
-		}
+	for {
+		s.plan(t, charges, results, modest)
 		if len(t.charges) == 0 {
 			s.settle(t, charges, results)
 			return nil
@@ -75,28 +82,29 @@ func (s *stock) Take(ctx context.Context, charges []Charge, results []Result) er
 		if again, err := s.travel(ctx, t, charges, results); !again {
 			return err
 		}
+		modest = true
 	}
 }
 
-// serve decides a charge by what lies here, if that is enough.
-func (s *stock) serve(c *Charge, r *Result) bool {
+// serve decides a charge by what lies here, if that is enough, or else promises it units that are on their way.
+func (s *stock) serve(c *Charge, r *Result) (served bool, promised promise) {
 	if !c.stocked() {
-		return false
+		return false, promise{}
 	}
 	sh, p := s.find(c)
 	defer sh.mu.Unlock()
 	if p == nil {
-		return false
+		return false, promise{}
 	}
 	now := s.now()
 	p.expire(now)
 	if p.units < c.Cost {
-		return false
+		return false, p.refill.join(c.Cost)
 	}
 	p.touched = now
 	p.spend(c.Cost)
 	*r = p.result(now)
-	return true
+	return true, promise{}
 }
 
 // stocked reports whether units for the charge may lie here.

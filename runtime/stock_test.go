@@ -280,6 +280,41 @@ func TestPrefetchOfAShadow(t *testing.T) {
 	})
 }
 
+// Without the store's time, no answer tells which window it is of.
+func TestStoreThatDoesNotTellItsTime(t *testing.T) {
+	in(t, func(t *testing.T) {
+		store := newCounter()
+		take := store.take
+		store.take = func(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+			defer func() { results[0].At = 0 }()
+			return take(ctx, charges, results)
+		}
+		g := newLimiter(t, store).Guard("m", stocked(window(20, time.Minute), 10))
+		admitted := 0
+		for range 25 {
+			admitted += calls(t, g, 1)
+			time.Sleep(100 * time.Microsecond)
+		}
+		if admitted != 20 {
+			t.Errorf("%d calls were admitted: want 20", admitted)
+		}
+		store.check(t, slices.Concat([]int64{10}, slices.Repeat([]int64{1}, 15))...)
+	})
+}
+
+func TestCallAsksTwiceAtMost(t *testing.T) {
+	in(t, func(t *testing.T) {
+		store, limit := newCounter(), window(1000, time.Hour)
+		calls(t, newLimiter(t, store).Guard("m", rule(limit)), 950)
+		store.asked = nil
+		g := newLimiter(t, store).Guard("m", stocked(limit, 100))
+		calls(t, g, 1)
+		store.check(t, 100, 1)
+		calls(t, g, 2)
+		store.check(t, 49)
+	})
+}
+
 // Rules that are for one bucket, with different limits, cannot share what lies here.
 func TestPrefetchOfOneBucketForTwoLimits(t *testing.T) {
 	in(t, func(t *testing.T) {

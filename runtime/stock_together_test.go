@@ -51,20 +51,72 @@ func TestCallsWaitForTheRefillThatIsOnItsWay(t *testing.T) {
 	in(t, func(t *testing.T) {
 		store := newGate()
 		errs := ask(t.Context(), newLimiter(t, store).Guard("m", stocked(window(100, time.Hour), 5)), 8)
-		store.check(t, 5)
+		store.check(t, 5, 1, 1, 1) // there is none of it for the last three
 		store.answers <- nil
 		synctest.Wait()
-		if len(errs) != 5 {
-			t.Errorf("%d calls have come back: want 5", len(errs))
+		if len(errs) != 5 && len(errs) != 1 {
+			t.Errorf("%d calls have come back: want those of one answer", len(errs))
 		}
-		store.check(t, 5)
-		store.answers <- nil
+		for range 3 {
+			store.answers <- nil
+		}
 		for range 8 {
 			if err := <-errs; err != nil {
 				t.Error(err)
 			}
 		}
+		store.check(t)
 	})
+}
+
+// Those who found nothing here once waited until what came back was enough for all before them, refill after refill.
+func TestCallsStarveBesideARefill(t *testing.T) {
+	bucket := ratelimit.Limit{Count: 10_000, Period: time.Second}
+	for _, tt := range []struct {
+		name    string
+		limit   ratelimit.Limit
+		callers int
+		rounds  int
+		latency time.Duration // of an answer
+		fewer   int64         // questions than calls, at least
+	}{
+		{"all at once", window(1_000_000, time.Hour), 1000, 1, 5 * time.Millisecond, 1},
+		{"again and again", window(1_000_000, time.Hour), 200, 20, 2 * time.Millisecond, 20},
+		{"units come back before the answer does", bucket, 200, 50, 2 * time.Millisecond, 0},
+	} {
+		for _, prefetch := range []int64{2, 10, 100} {
+			in(t, func(t *testing.T) {
+				store := newCounter()
+				take := store.take
+				store.take = func(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+					time.Sleep(tt.latency)
+					return take(ctx, charges, results)
+				}
+				g := newLimiter(t, store).Guard("m", stocked(tt.limit, prefetch))
+				var callers sync.WaitGroup
+				worst := make([]time.Duration, tt.callers)
+				for i := range worst {
+					callers.Go(func() {
+						for range tt.rounds {
+							began := time.Now()
+							if err := g.Allow(t.Context()); err != nil {
+								t.Error(err)
+							}
+							worst[i] = max(worst[i], time.Since(began))
+							time.Sleep(40 * time.Millisecond)
+						}
+					})
+				}
+				callers.Wait()
+				if d := slices.Max(worst); d > 2*tt.latency {
+					t.Errorf("%s, prefetch %d: a call took %v: want at most two answers", tt.name, prefetch, d)
+				}
+				if n := tt.callers*tt.rounds - len(store.asked); int64(n) < tt.fewer {
+					t.Errorf("%s, prefetch %d: only %d calls did not ask: want %d", tt.name, prefetch, n, tt.fewer)
+				}
+			})
+		}
+	}
 }
 
 func TestCallsOnOtherBucketsDoNotWait(t *testing.T) {
@@ -100,7 +152,7 @@ func TestDeadlineOfACallThatWaitsForARefill(t *testing.T) {
 	})
 }
 
-func TestNextCallAsksWhenTheFirstHasNoTimeLeft(t *testing.T) {
+func TestCallsGoOnTheirOwnWhenTheFirstHasNoTimeLeft(t *testing.T) {
 	in(t, func(t *testing.T) {
 		store := newGate()
 		g := newLimiter(t, store).Guard("m", stocked(window(100, time.Hour), 5))
@@ -110,9 +162,9 @@ func TestNextCallAsksWhenTheFirstHasNoTimeLeft(t *testing.T) {
 		others := ask(t.Context(), g, 3)
 		checkError(t, <-first, "m: rate limit undecided: context deadline exceeded")
 		synctest.Wait()
-		store.check(t, 5, 5) // the first five are lost
-		store.answers <- nil
+		store.check(t, 5, 1, 1, 1) // the first five are lost
 		for range 3 {
+			store.answers <- nil
 			checkError(t, <-others, "")
 		}
 	})

@@ -3,6 +3,8 @@ package ratelimit
 import (
 	"context"
 	"errors"
+	"iter"
+	"math"
 	"slices"
 	"time"
 )
@@ -14,6 +16,8 @@ const (
 	idleLook = idleUnits / 2
 	// maxGivenBack is how many buckets are given back to in one call of the store.
 	maxGivenBack = 16
+	// always is later than any call.
+	always = time.Duration(math.MaxInt64)
 )
 
 // enter reports whether the stock is open to a call that may bring units. That must then leave.
@@ -86,8 +90,9 @@ func (s *stock) lookForIdle() {
 		return
 	}
 	defer s.leave()
-	for _, err := range s.giveBack(context.Background(), s.now()-idleUnits) {
+	for err := range s.giveBack(context.Background(), s.now()-idleUnits) {
 		s.tell(err)
+		break // what else there is can wait, and so can whoever closes the stock not
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,38 +105,51 @@ func (s *stock) lookForIdle() {
 	}
 }
 
-// giveBack gives back what no call has asked for since then, and forgets the piles. What the store does not take may have come
-// back all the same, so that it is not given back again.
-func (s *stock) giveBack(ctx context.Context, since time.Duration) (errs []error) {
-	var back []Charge
-	for i := range s.shelves {
-		sh := &s.shelves[i]
-		sh.mu.Lock()
-		for name, p := range sh.piles {
-			if p.calls > 0 || p.touched > since {
-				continue
+// giveBack gives back what no call has asked for since then, and forgets the piles. It yields the errors of the store. What that
+// does not take may have come back all the same, so that it is not given back again.
+func (s *stock) giveBack(ctx context.Context, since time.Duration) iter.Seq[error] {
+	return func(yield func(error) bool) {
+		var back []Charge
+		for i := 0; i < stockShelves; {
+			if back = s.clear(&s.shelves[i], since, back); len(back) < maxGivenBack {
+				if i++; i < stockShelves || len(back) == 0 {
+					continue
+				}
 			}
-			p.expire(s.now())
-			if p.units > 0 {
-				back = append(back, p.back())
+			ctx, cancel := context.WithTimeout(ctx, releaseTimeout)
+			err := survive(func() error { return s.store.Refund(ctx, back) })
+			cancel()
+			if err != nil && !yield(err) {
+				return
 			}
-			delete(sh.piles, name)
-			s.piles.Add(-1)
-		}
-		if len(sh.piles) == 0 {
-			sh.piles = nil // a map keeps the room that it has had
-		}
-		sh.mu.Unlock()
-	}
-	for batch := range slices.Chunk(back, maxGivenBack) {
-		ctx, cancel := context.WithTimeout(ctx, releaseTimeout)
-		err := survive(func() error { return s.store.Refund(ctx, batch) })
-		cancel()
-		if err != nil {
-			errs = append(errs, err)
+			back = nil
 		}
 	}
-	return errs
+}
+
+// clear takes from a shelf the piles that no call has asked for since then, until there are as many to give back as the store is
+// given at once.
+func (s *stock) clear(sh *shelf, since time.Duration, back []Charge) []Charge {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	for name, p := range sh.piles {
+		if len(back) == maxGivenBack {
+			break
+		}
+		if p.calls > 0 || p.touched > since {
+			continue
+		}
+		p.expire(s.now())
+		if p.units > 0 {
+			back = append(back, p.back())
+		}
+		delete(sh.piles, name)
+		s.piles.Add(-1)
+	}
+	if len(sh.piles) == 0 {
+		sh.piles = nil // a map keeps the room that it has had
+	}
+	return back
 }
 
 // close gives everything back, once the calls that are on their way have come back.
@@ -150,8 +168,8 @@ func (s *stock) close(ctx context.Context) error {
 		}
 	}
 	s.trips.Add(1)
-	s.leave() // tells another Close, too
-	return errors.Join(s.giveBack(ctx, s.now())...)
+	s.leave()                                                      // tells another Close, too
+	return errors.Join(slices.Collect(s.giveBack(ctx, always))...) // also of calls that still find something here
 }
 
 // Close gives back to the store what the Limiter has taken of it in advance, see [Rule.Prefetch]. It is for the end of a

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -104,6 +105,70 @@ func TestCloseWaitsForCallsOnTheirWay(t *testing.T) {
 		}
 		if left := remaining(t, store, limit); left != 99 {
 			t.Errorf("%d are left: want 99", left)
+		}
+	})
+}
+
+// A call that finds units while Close is on its way must not keep the rest from being given back.
+func TestCloseWhileCallsGoOn(t *testing.T) {
+	for range 20 {
+		store, limit := memlimit.New(), window(10_000_000, time.Hour)
+		l := newLimiter(t, store)
+		g := l.Guard("m", stocked(limit, 1_000_000))
+		var admitted atomic.Int64
+		var stop atomic.Bool
+		var callers sync.WaitGroup
+		for range 2 {
+			callers.Go(func() {
+				for !stop.Load() {
+					if g.Allow(t.Context()) == nil {
+						admitted.Add(1)
+					}
+				}
+			})
+		}
+		time.Sleep(time.Millisecond)
+		if err := l.Close(t.Context()); err != nil || l.Piles() != 0 {
+			t.Errorf("%d piles are left, error %v", l.Piles(), err)
+		}
+		stop.Store(true)
+		callers.Wait()
+		if used := limit.Count - remaining(t, store, limit); used != admitted.Load() {
+			t.Fatalf("%d units are used after %d calls", used, admitted.Load())
+		}
+	}
+}
+
+func TestCloseBehindAStoreThatHangs(t *testing.T) {
+	in(t, func(t *testing.T) {
+		store := newCounter()
+		var hangs atomic.Bool
+		refund := store.refund
+		store.refund = func(ctx context.Context, charges []ratelimit.Charge) error {
+			if hangs.Load() {
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			return refund(ctx, charges)
+		}
+		r := stocked(window(100, time.Hour), 10)
+		r.Key = "{n}"
+		l := newLimiter(t, store, new(errorsOf).option())
+		g := l.Guard("m", r)
+		for i := range int64(200) {
+			if err := g.Allow(t.Context(), ratelimit.Int(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		hangs.Store(true)
+		time.Sleep(1600 * time.Millisecond) // the first look for what is idle hangs
+		began := time.Now()
+		hangs.Store(false)
+		if err := l.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if d := time.Since(began); d > time.Second {
+			t.Errorf("Close took %v: want what one refund may take", d)
 		}
 	})
 }

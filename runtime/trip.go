@@ -23,7 +23,8 @@ type claim struct {
 	window  time.Duration // that these are of
 	lacking int64         // units that it needs beside them
 	ask     int64         // units that are asked of the store, at least what is lacking
-	refill  chan struct{} // of the pile, if others wait for this one
+	refill  *refill       // of the pile, if this one brings it
+	beside  bool          // it asks for just what is lacking, whatever may be worth taking
 }
 
 var tripPool = sync.Pool{New: func() any { return new(trip) }}
@@ -39,103 +40,62 @@ func (t *trip) release() {
 	tripPool.Put(t)
 }
 
-// plan claims what lies here for the charges of a call, and puts into the trip what is to be asked of the store. Where a refill
-// that may be enough is on its way already, the call waits for it, and holds nothing while it does.
-func (s *stock) plan(ctx context.Context, t *trip, charges []Charge, results []Result, modest bool) error {
-	for {
-		t.reset()
-		t.asked = s.now()
-		var waits claim
-		for i := range charges {
-			cl, ahead := s.claim(&charges[i], &results[i], modest)
-			if ahead != nil {
-				waits, waits.refill = cl, ahead
-				break
+// plan claims what lies here for the charges of a call, and puts into the trip what is to be asked of the store. A modest call
+// asks for just what it needs.
+func (s *stock) plan(t *trip, charges []Charge, results []Result, modest bool) {
+	t.reset()
+	t.asked = s.now()
+	for i := range charges {
+		cl := s.claim(&charges[i], &results[i], modest)
+		t.claims = append(t.claims, cl)
+		if cl.ask > 0 || cl.pile == nil {
+			c := charges[i]
+			if cl.pile != nil {
+				c.Cost = cl.ask
 			}
-			t.claims = append(t.claims, cl)
-			if cl.ask > 0 || cl.pile == nil {
-				c := charges[i]
-				if cl.pile != nil {
-					c.Cost = cl.ask
-				}
-				t.charges, t.results = append(t.charges, c), append(t.results, Result{})
-			}
-		}
-		if waits.refill == nil {
-			return nil
-		}
-		for i := range t.claims {
-			t.claims[i].drop()
-		}
-		if err := waits.wait(ctx); err != nil {
-			return err
+			t.charges, t.results = append(t.charges, c), append(t.results, Result{})
 		}
 	}
 }
 
-// claim returns what a charge can have of its pile, or the refill that it should wait for.
-func (s *stock) claim(c *Charge, r *Result, modest bool) (cl claim, ahead chan struct{}) {
+// claim returns what a charge can have of its pile, and asks of the store. Beside the refill of another call, that is just what
+// it needs: so no call waits for units that may not come, and a store that gathers calls takes many such at once.
+func (s *stock) claim(c *Charge, r *Result, modest bool) claim {
 	if !c.stocked() {
-		return claim{}, nil
+		return claim{}
 	}
 	sh, p := s.open(c)
 	defer sh.mu.Unlock()
 	if p == nil {
-		return claim{}, nil
+		return claim{}
 	}
 	now := s.now()
 	p.expire(now)
 	p.touched = now
 	p.calls++
-	cl = claim{shelf: sh, pile: p, here: min(p.units, c.Cost), window: p.window}
-	cl.lacking = c.Cost - cl.here
-	if p.refill != nil && cl.lacking > 0 && cl.lacking <= p.room {
-		p.waiting += cl.lacking
-		cl.here = 0
-		return cl, p.refill
-	}
+	cl := claim{shelf: sh, pile: p, here: min(p.units, c.Cost), window: p.window, beside: modest || p.refill != nil}
 	p.spend(cl.here)
+	cl.lacking = c.Cost - cl.here
 	switch cl.ask = cl.lacking; {
 	case cl.ask == 0:
 		*r = p.result(now)
-	case p.refill == nil && !modest:
+	case !cl.beside:
 		cl.ask = p.want(c, cl.lacking, now)
 	}
-	if cl.ask > cl.lacking {
-		cl.refill = make(chan struct{})
+	if surplus := cl.ask - cl.lacking; surplus > 0 {
+		cl.refill = newRefill(sh, surplus)
 		p.refill = cl.refill
 	}
 	p.pledged += cl.pledge()
-	return cl, nil
-}
-
-// wait waits for the refill of another call, or until ctx ends.
-func (cl *claim) wait(ctx context.Context) (err error) {
-	select {
-	case <-cl.refill:
-	case <-ctx.Done():
-		err = ctx.Err()
-	}
-	cl.shelf.mu.Lock()
-	defer cl.shelf.mu.Unlock()
-	cl.pile.calls--
-	cl.pile.waiting -= cl.lacking
-	return err
-}
-
-// drop puts what a claim has back on its pile, and lets another call ask for more.
-func (cl *claim) drop() {
-	if cl.pile == nil {
-		return
-	}
-	cl.shelf.mu.Lock()
-	defer cl.shelf.mu.Unlock()
-	cl.putBack()
+	return cl
 }
 
 // putBack ends a claim that has come to nothing. The shelf is locked.
 func (cl *claim) putBack() {
 	cl.end()
+	if cl.refill != nil {
+		close(cl.refill.over)
+	}
 	if cl.window == cl.pile.window { // or they are of one that is over
 		cl.pile.spend(-cl.here)
 	}
@@ -150,7 +110,6 @@ func (cl *claim) end() {
 	cl.pile.pledged -= cl.pledge()
 	if cl.refill != nil {
 		cl.pile.refill = nil
-		close(cl.refill)
 	}
 }
 
@@ -173,8 +132,8 @@ func (s *stock) travel(ctx context.Context, t *trip, charges []Charge, results [
 	return s.settle(t, charges, results), nil
 }
 
-// fail ends a trip that the store has not answered: what it may have given all the same is lost. Those who wait go to the store
-// themselves, as calls without a stock do, unless it was only the time of this call that was up.
+// fail ends a trip that the store has not answered: what it may have given all the same is lost. So the next call asks for just
+// what it needs, unless it was only the time of this one that was up.
 func (s *stock) fail(ctx context.Context, t *trip, err error) {
 	for i := range t.claims {
 		cl := &t.claims[i]
@@ -213,11 +172,8 @@ func (s *stock) settle(t *trip, charges []Charge, results []Result) (again bool)
 		now := s.now()
 		switch {
 		case !refused && answer != nil:
-			cl.end()
-			if cl.pile.learn(cl.ask, cl.ask-cl.lacking, t.asked, answer, charges[i].elsewhere) {
-				cl.pile.used = charges[i].Cost
-				cl.pile.expire(now)
-				results[i] = cl.pile.result(t.asked)
+			if result, ok := cl.arrive(&charges[i], t.asked, now, answer); ok {
+				results[i] = result
 			}
 		case !refused:
 			cl.end()
@@ -233,4 +189,28 @@ func (s *stock) settle(t *trip, charges []Charge, results []Result) (again bool)
 		cl.shelf.mu.Unlock()
 	}
 	return again
+}
+
+// arrive ends a claim that has come to what it asked for, and shares out what it brings beyond that. It returns the result of
+// the call, unless the answer is of a window that is over. The shelf is locked.
+func (cl *claim) arrive(c *Charge, asked, now time.Duration, answer *Result) (r Result, ok bool) {
+	cl.end()
+	p := cl.pile
+	p.took = now - asked
+	if ok = p.learn(cl.ask, cl.ask-cl.lacking, asked, answer, c.elsewhere); ok {
+		if cl.beside {
+			p.used += cl.lacking
+		} else {
+			p.used, p.since = c.Cost, asked
+		}
+		p.expire(now)
+		r = p.result(max(asked, p.asked)) // another may have been answered before
+	}
+	if cl.refill != nil {
+		if ok {
+			cl.refill.share(p, now)
+		}
+		close(cl.refill.over)
+	}
+	return r, ok
 }

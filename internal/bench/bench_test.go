@@ -66,7 +66,7 @@ func benchmark(b *testing.B, newLimiter limiters.Maker, l load, addrs []string) 
 	}
 	b.ReportAllocs()
 	b.ResetTimer()
-	got := s.call(ctx, l.callers, more)
+	got := s.call(ctx, more)
 	b.StopTimer()
 	if err := s.check(ctx, got); err != nil {
 		b.Fatal(err)

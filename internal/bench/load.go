@@ -37,35 +37,81 @@ type subject struct {
 	all     *limiters.Keys
 	limiter limiters.Limiter
 	asked   int64
+	at      []int // the place of each caller in the order of the keys, where it goes on
+	ran     int   // rounds
 }
 
-// start makes a limiter and asks it once for each key.
+// start makes a limiter and asks it for each key: twice in memory, where the first time makes tables grow.
 func (l load) start(ctx context.Context, t testing.TB, newLimiter limiters.Maker, addrs []string) *subject {
 	t.Helper()
 	s := &subject{load: l, all: l.newKeys()}
 	s.limiter = newLimiter(t, limiters.Setting{Keys: s.all, Quota: l.quota, Redis: addrs})
-	callers := min(l.callers, l.keys)
-	first := s.call(ctx, callers, func(caller, calls int) bool { return calls < part(l.keys, caller, callers) })
-	if err := s.check(ctx, first); err != nil {
-		t.Fatal(err)
+	times := 1
+	if addrs == nil {
+		times = 2
 	}
+	callers := min(l.callers, l.keys)
+	for range times {
+		s.spread(callers)
+		got := s.call(ctx, func(caller, calls int) bool { return calls < part(l.keys, caller, callers) })
+		if err := s.check(ctx, got); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.spread(l.callers)
 	return s
+}
+
+// spread gives callers their places.
+func (s *subject) spread(callers int) {
+	s.at = make([]int, callers)
+	for i := range s.at {
+		s.at[i] = i * s.keys / callers
+	}
 }
 
 // part returns how many of n are those of one of the callers.
 func part(n, caller, callers int) int { return (caller+1)*n/callers - caller*n/callers }
 
-// run loads the limiter for a while, in which each caller calls once at least.
-func (s *subject) run(ctx context.Context, d time.Duration) (tally, error) {
+// turn is one of a number of rounds.
+type turn struct {
+	rounds int
+	time   time.Duration // of the round, about
+}
+
+// run loads the limiter for a while, and for as long as each caller needs to go from its place to that of the next in all
+// rounds together: so they have asked for each key.
+func (s *subject) run(ctx context.Context, turn turn) (tally, error) {
 	var over atomic.Bool
-	ends, cancel := context.WithTimeout(ctx, d)
+	ends, cancel := context.WithTimeout(ctx, turn.time)
 	defer cancel()
 	context.AfterFunc(ends, func() { over.Store(true) })
-	got := s.call(ctx, s.callers, func(_, calls int) bool { return calls == 0 || !over.Load() })
+	got := s.call(ctx, func(caller, calls int) bool {
+		return calls == 0 || calls*turn.rounds < part(s.keys, caller, s.callers) || !over.Load()
+	})
 	if got.mallocs > 10_000 {
 		runtime.GC() // so that nobody else has to
 	}
+	s.ran++
+	if n, want := s.touched(), s.keys*min(s.ran, turn.rounds)/turn.rounds; n < want {
+		return got, fmt.Errorf("%d keys were asked for in %d rounds of %d: want %d", n, s.ran, turn.rounds, want)
+	}
 	return got, s.check(ctx, got)
+}
+
+// touched returns for how many keys the callers have asked from their first places on.
+func (s *subject) touched() int {
+	n, beyond := 0, 0 // beyond is how far others have come past the place of a caller
+	for i := range 2 * s.callers {
+		caller := i % s.callers
+		own := part(s.keys, caller, s.callers)
+		reach := max(beyond, s.at[caller]-caller*s.keys/s.callers)
+		if i >= s.callers { // the first time around beyond is not known yet
+			n += min(reach, own)
+		}
+		beyond = max(0, reach-own)
+	}
+	return n
 }
 
 // tally is what came of calls.
@@ -77,16 +123,16 @@ type tally struct {
 	err                     error
 }
 
-// call runs callers until they have had enough.
-func (s *subject) call(ctx context.Context, callers int, more func(caller, calls int) bool) tally {
-	tallies := make([]tally, callers)
+// call runs callers until they have had enough. Each goes on where it was.
+func (s *subject) call(ctx context.Context, more func(caller, calls int) bool) tally {
+	tallies := make([]tally, len(s.at))
 	ready := make(chan struct{})
 	var wg sync.WaitGroup
-	for i := range callers {
+	for i := range tallies {
 		ask, own := s.limiter.Worker(), &tallies[i]
 		wg.Go(func() {
 			<-ready
-			s.caller(ctx, own, ask, i*s.keys/callers, func(calls int) bool { return more(i, calls) })
+			s.caller(ctx, own, ask, s.at[i], func(calls int) bool { return more(i, calls) })
 		})
 	}
 	var before, after runtime.MemStats
@@ -99,6 +145,7 @@ func (s *subject) call(ctx context.Context, callers int, more func(caller, calls
 	all.mallocs = after.Mallocs - before.Mallocs
 	for i := range tallies {
 		all.add(&tallies[i])
+		s.at[i] += int(tallies[i].calls)
 	}
 	return all
 }

@@ -7,7 +7,7 @@
 // Each row of the report is a piece of work that all entries of the row do in turns, round after round. A figure is the
 // median of an entry's rounds, and a ratio is the median of the ratios round by round, so that what else the machine has to
 // do touches all of them. Every round checks that its work was done: each call was decided, those that fit the limit were
-// allowed and no others, and Redis holds as many keys as there should be.
+// allowed and no others, the rounds come past each key, and Redis holds as many keys as there should be.
 //
 // It starts Redis servers of its own on loopback, and needs the redis-server of redistest.Client.
 package main
@@ -30,9 +30,9 @@ func main() {
 	o := options{}
 	rows := flag.String("rows", "", "the rows to measure, e.g. redis-128,memory for one of this id and all whose ids begin with memory-; empty: all")
 	flag.IntVar(&o.rounds, "rounds", 120, "how often each entry of a row is measured")
-	flag.DurationVar(&o.time, "time", 10*time.Millisecond, "how long each time in memory; over Redis rounds are longer, and fewer")
+	flag.DurationVar(&o.time, "time", 10*time.Millisecond, "how long each time; with many keys, and over Redis, rounds are longer and fewer")
 	flag.BoolVar(&o.full, "full", false, "also measure what takes minutes")
-	flag.StringVar(&o.write, "write", "", "the file to write the report to, instead of standard output; only for all rows")
+	flag.StringVar(&o.write, "write", "", "the file to write the report to, of which the goals alone are printed; only for all rows")
 	flag.Parse()
 	if *rows != "" {
 		o.rows = strings.Split(*rows, ",")
@@ -74,6 +74,7 @@ func run(o options) error {
 		return fmt.Errorf("-rows %s: there are no such rows", strings.Join(o.rows, ","))
 	}
 	if o.write != "" {
+		fmt.Print(report.goalTable())
 		return os.WriteFile(o.write, []byte(report.page(o)), 0o644)
 	}
 	fmt.Print(report.text())

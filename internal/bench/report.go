@@ -18,27 +18,34 @@ type report struct {
 
 // add adds a row.
 func (r *report) add(t testing.TB, w row, got results) {
+	missed := false
 	for _, g := range w.goals {
-		line, err := w.line(g, got)
+		line, isMet, err := w.line(g, got)
 		if err != nil {
 			t.Fatalf("%s: %v", w.id, err)
 		}
 		r.goals = append(r.goals, line)
+		missed = missed || !isMet
 	}
-	r.sections = append(r.sections, w.table(got))
+	section := w.table(got)
+	if missed && w.why != "" {
+		section += "\n" + w.why + "\n"
+	}
+	r.sections = append(r.sections, section)
 }
 
-// line returns the line of a goal.
-func (w *row) line(g goal, got results) (string, error) {
+// line returns the line of a goal, and whether it is met.
+func (w *row) line(g goal, got results) (text string, isMet bool, err error) {
 	if g.entry == "" {
 		g.entry = w.entries[0].name
 	}
 	figure, ok := got.figure(g)
 	if !ok {
-		return "", fmt.Errorf("%q is not measured of %q and %q", g.metric, g.entry, g.than)
+		return "", false, fmt.Errorf("%q is not measured of %q and %q", g.metric, g.entry, g.than)
 	}
+	verdict := g.verdict(figure)
 	return fmt.Sprintf("| [%s](#%[1]s) | %s | %s %s | %s %s | %s | %s | %s | %s |\n", w.id, g.metric,
-		g.entry, got.cell(g.entry, g.metric), g.than, got.cell(g.than, g.metric), got.cell(w.floor, g.metric), g.figure(figure), g, g.verdict(figure)), nil
+		g.entry, got.cell(g.entry, g.metric), g.than, got.cell(g.than, g.metric), got.cell(w.floor, g.metric), g.figure(figure), g, verdict), verdict == met, nil
 }
 
 // table returns what was measured of each entry of a row.
@@ -50,7 +57,7 @@ func (w *row) table(got results) string {
 			columns = append(columns, m)
 		}
 	}
-	fmt.Fprintf(&text, "### %s\n\n%s.\n\n| |", w.id, upperFirst(w.models))
+	fmt.Fprintf(&text, "### %s\n\n%s. Rounds: %d.\n\n| |", w.id, upperFirst(w.models), len(got[w.entries[0].name]))
 	for _, m := range columns {
 		fmt.Fprintf(&text, " %s |", m)
 	}
@@ -61,9 +68,6 @@ func (w *row) table(got results) string {
 			fmt.Fprintf(&text, " %s |", got.cell(e.name, m))
 		}
 		text.WriteByte('\n')
-	}
-	if w.why != "" {
-		fmt.Fprintf(&text, "\n%s\n", w.why)
 	}
 	return text.String()
 }

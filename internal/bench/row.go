@@ -12,7 +12,7 @@ import (
 type row struct {
 	id     string
 	models string // what is done
-	why    string // where a goal is missed, the reason
+	why    string // the reason, shown where a goal is missed
 	floor  string // the name of the entry that does the least that is needed, if there is one
 	rounds int    // how often at most; 0: as often as the flag says
 	long   bool   // whether it takes minutes, and is left to a full run
@@ -25,11 +25,11 @@ type row struct {
 type entry struct {
 	name string
 	slow int // how many times as long a round is, since calls take long; there are as many fewer
-	// start sets up what is measured, which ends with t. A round measures for about as long as it is told.
+	// start sets up what is measured, which ends with t. A round measures for about as long as its turn says.
 	start func(ctx context.Context, t testing.TB) round
 }
 
-type round func(ctx context.Context, d time.Duration) (sample, error)
+type round func(ctx context.Context, turn turn) (sample, error)
 
 // sample is what one round has measured.
 type sample map[metric]float64
@@ -38,22 +38,24 @@ type sample map[metric]float64
 type metric string
 
 const (
-	nanoseconds metric = "ns a decision"
-	rate        metric = "decisions a second"
-	p50         metric = "p50, µs"
-	p99         metric = "p99, µs"
-	p9999       metric = "p99.99, µs"
-	longest     metric = "longest, µs"
-	serverCPU   metric = "server CPU, µs a decision"
-	scripts     metric = "scripts a decision"
-	mallocs     metric = "allocations a decision"
-	bytesPerKey metric = "bytes a key"
-	bytesEach   metric = "bytes an entry"
-	bytesLeft   metric = "% of the bytes left after all expired"
+	nanoseconds  metric = "ns a decision"
+	rate         metric = "decisions a second"
+	p50          metric = "p50, µs"
+	p99          metric = "p99, µs"
+	p9999        metric = "p99.99, µs"
+	longest      metric = "longest, µs"
+	clockP9999   metric = "clock: p99.99, µs"
+	clockLongest metric = "clock: longest, µs"
+	serverCPU    metric = "server CPU, µs a decision"
+	scripts      metric = "scripts a decision"
+	mallocs      metric = "allocations a decision"
+	bytesPerKey  metric = "bytes a key"
+	bytesEach    metric = "bytes an entry"
+	bytesLeft    metric = "% of the bytes left after all expired"
 )
 
 // metrics are all of them, in the order of a table's columns.
-var metrics = []metric{nanoseconds, rate, p50, p99, p9999, longest, serverCPU, scripts, mallocs, bytesPerKey, bytesEach, bytesLeft}
+var metrics = []metric{nanoseconds, rate, p50, p99, p9999, longest, clockP9999, clockLongest, serverCPU, scripts, mallocs, bytesPerKey, bytesEach, bytesLeft}
 
 // goal is a bound for what is measured of an entry.
 type goal struct {
@@ -98,6 +100,9 @@ func (g goal) figure(f float64) string {
 	return number(f)
 }
 
+// met is the verdict on a figure within the bound.
+const met = "met"
+
 // verdict says whether a figure is within the bound, or by which factor it is not.
 func (g goal) verdict(figure float64) string {
 	switch {
@@ -108,7 +113,7 @@ func (g goal) verdict(figure float64) string {
 	case !g.least && figure > g.bound:
 		return fmt.Sprintf("**short by %s**", number(figure))
 	}
-	return "met"
+	return met
 }
 
 // results are the samples of a row, by its entries and then by round.
@@ -123,13 +128,13 @@ func (r *row) measure(ctx context.Context, t testing.TB, rounds int, d time.Dura
 		run[i] = e.start(ctx, t)
 		slow = max(slow, e.slow)
 	}
-	rounds, d = max(1, rounds/slow), d*time.Duration(slow)
+	turn := turn{max(1, rounds/slow), d * time.Duration(slow)}
 	if r.rounds > 0 {
-		rounds = min(rounds, r.rounds)
+		turn.rounds = min(turn.rounds, r.rounds)
 	}
-	for range rounds {
+	for range turn.rounds {
 		for i, e := range r.entries {
-			s, err := run[i](ctx, d)
+			s, err := run[i](ctx, turn)
 			if err == nil {
 				err = ctx.Err()
 			}

@@ -61,6 +61,25 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// The reason why a goal is missed stood below rows that had met it.
+func TestReasonStandsWhereAGoalIsMissed(t *testing.T) {
+	w := row{
+		id: "row", models: "work", why: "The reason.",
+		entries: []entry{{name: "ours"}},
+		goals:   []goal{atMost(10, nanoseconds, ""), atMost(0, mallocs, "")},
+	}
+	for took, want := range map[float64]string{
+		10: "### row\n\nWork. Rounds: 1.\n\n| | ns a decision | allocations a decision |\n|---|--:|--:|\n| ours | 10 | 0 |\n",
+		20: "### row\n\nWork. Rounds: 1.\n\n| | ns a decision | allocations a decision |\n|---|--:|--:|\n| ours | 20 | 0 |\n\nThe reason.\n",
+	} {
+		var page report
+		page.add(t, w, results{"ours": {{nanoseconds: took, mallocs: 0}}})
+		if got := page.sections[0]; got != want {
+			t.Errorf("%v ns: %q: want %q", took, got, want)
+		}
+	}
+}
+
 func TestNumbers(t *testing.T) {
 	for f, want := range map[float64]string{
 		0: "0", 0.0714: "0.0714", 2.345: "2.35", 45.67: "45.7", 99.96: "100", 123.4: "123", 1234.5: "1,234", 10_000_000: "10,000,000", -1234: "-1,234", -123: "-123",

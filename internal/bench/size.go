@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"testing"
 	"time"
@@ -27,15 +26,9 @@ func sizeRows(most int) []row {
 		},
 		floor: table,
 		goals: []goal{atMost(0.6, bytesPerKey, goLimiter), atMost(10, bytesLeft, "")},
-	}, {
-		id: "memory-expiry", models: "a call every 4 µs, while a million keys expire; a call that is late counts from when it was due", rounds: 3,
-		entries: []entry{
-			whileExpiring(oursInMemory, limiters.Memory(ratelimit.TokenBucket), million),
-			whileExpiring(goLimiter, limiters.GoLimiter, million),
-			whileExpiring("floor: time.Since", limiters.Clock, million),
-		},
-	}, {
+	}, expiryRow(million), {
 		id: "redis-bytes", models: "what one bucket takes up in Redis, by MEMORY USAGE, after ten calls, or after a thousand that a log remembers", rounds: 1,
+		why: "A time in a log takes ten bytes, and the running total 2 to 5.",
 		entries: []entry{
 			inRedis("redislimit, leaky-bucket", limiters.Redis(ratelimit.LeakyBucket), 10),
 			inRedis("redislimit, token-bucket", limiters.Redis(ratelimit.TokenBucket), 10),
@@ -58,7 +51,7 @@ func sizeRows(most int) []row {
 // measures what another one holds after that time and further calls.
 func inHeap(name string, newLimiter limiters.Maker, n int, forgets bool) entry {
 	return entry{name, 1, func(_ context.Context, t testing.TB) round {
-		return func(ctx context.Context, _ time.Duration) (sample, error) {
+		return func(ctx context.Context, _ turn) (sample, error) {
 			setting := limiters.Setting{Keys: limiters.FreshKeys(n), Quota: limiters.Lasting}
 			start := time.Now()
 			held, err := growthOfHeap(func() (limiters.Limiter, error) {
@@ -68,8 +61,8 @@ func inHeap(name string, newLimiter limiters.Maker, n int, forgets bool) entry {
 			if !forgets || err != nil {
 				return sample{bytesPerKey: held / float64(n)}, err
 			}
-			period := time.Second + 3*time.Since(start) // so that none expires before the last has come
-			setting.Quota = limiters.Fleeting(period.Truncate(time.Second))
+			period := max(time.Second, 5*time.Since(start)/4) // so that none expires before the last has come
+			setting.Quota = limiters.Fleeting(period.Truncate(time.Millisecond))
 			left, err := growthOfHeap(func() (limiters.Limiter, error) {
 				limiter := newLimiter(t, setting)
 				if err := askEach(ctx, limiter, n); err != nil {
@@ -122,44 +115,10 @@ func heap() float64 {
 	return float64(m.HeapAlloc)
 }
 
-// whileExpiring returns an entry of how long a call takes while all keys expire and leave.
-func whileExpiring(name string, newLimiter limiters.Maker, n int) entry {
-	const period, pause = time.Second, 4 * time.Microsecond
-	watched := period + time.Duration(n)*3*time.Microsecond
-	return entry{name, 1, func(_ context.Context, t testing.TB) round {
-		keys := limiters.NewKeys(n)
-		return func(ctx context.Context, _ time.Duration) (sample, error) {
-			limiter := newLimiter(t, limiters.Setting{Keys: keys, Quota: limiters.Fleeting(period)})
-			if err := askEach(ctx, limiter, n); err != nil {
-				return nil, err
-			}
-			runtime.GC()
-			var latencies histogram
-			ask, start := limiter.Worker(), time.Now()
-			for due := start; due.Sub(start) < watched; due = due.Add(pause) {
-				for time.Now().Before(due) {
-					continue
-				}
-				if _, err := ask(ctx, 0); err != nil {
-					return nil, err
-				}
-				latencies.add(time.Since(due))
-			}
-			if h, ok := limiter.(limiters.Holder); ok && h.Held() > n/10 {
-				return nil, fmt.Errorf("%d buckets are left: want a tenth at most", h.Held())
-			}
-			return sample{
-				p50: micros(latencies.quantile(0.5)), p99: micros(latencies.quantile(0.99)),
-				p9999: micros(latencies.quantile(0.9999)), longest: micros(latencies.quantile(1)),
-			}, nil
-		}
-	}}
-}
-
 // inRedis returns an entry of what one bucket takes up after some calls. The identity is an IPv4 address.
 func inRedis(name string, newLimiter limiters.Maker, calls int) entry {
 	return entry{name, 1, func(_ context.Context, t testing.TB) round {
-		return func(ctx context.Context, _ time.Duration) (sample, error) {
+		return func(ctx context.Context, _ turn) (sample, error) {
 			addrs := oneServer(t)
 			limiter := newLimiter(t, limiters.Setting{Keys: limiters.Key("198.51.100.7"), Quota: limiters.Lasting, Redis: addrs})
 			for range calls {

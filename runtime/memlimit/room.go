@@ -30,7 +30,7 @@ const (
 	standings                 // how many there are
 )
 
-func newRoom(size int) *room { return &room{size: size, due: array[ref]{unit: 1}} }
+func newRoom(size int) *room { return &room{size: size, due: newArray[ref](1)} }
 
 func (s *shard) place(at ref) *place { return s.slabs[at.kind()].places.at(at.index()) }
 

@@ -32,7 +32,7 @@ const (
 )
 
 func (s *shard) init() {
-	s.chains.unit = 1
+	s.chains = newArray[ref](1)
 	for range minChains {
 		s.chains.push()
 	}
@@ -130,9 +130,9 @@ func (s *shard) add(hash uint32, c *ratelimit.Charge) ref {
 func (s *shard) slab(k kind) *slab {
 	for len(s.slabs) <= int(k) {
 		s.slabs = append(s.slabs, slab{
-			records: array[byte]{unit: kind(len(s.slabs)).size()},
-			details: array[*detail]{unit: 1},
-			places:  array[place]{unit: 1},
+			records: newArray[byte](kind(len(s.slabs)).size()),
+			details: newArray[*detail](1),
+			places:  newArray[place](1),
 		})
 	}
 	return &s.slabs[k]

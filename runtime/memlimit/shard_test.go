@@ -100,8 +100,8 @@ func TestRecordsStayWhileOthersComeAndGo(t *testing.T) {
 		}
 	}
 	for k := range s.slabs {
-		if p := s.slabs[k].records.pieces; len(p) > 1 || len(p) == 1 && uint(len(p[0])) > minPiece*kind(k).size() {
-			t.Errorf("an empty slab of kind %d keeps %d pieces", k, len(p))
+		if p := s.slabs[k].records.pieces; len(p) > 1 || len(p) == 1 && len(p[0]) > maxKept {
+			t.Errorf("an empty slab of kind %d keeps %d pieces, the first of %d bytes", k, len(p), len(p[0]))
 		}
 	}
 	if len(s.chains.pieces) > 1 {

@@ -33,9 +33,10 @@ const (
 // bucket is kept until it is as new, and is forgotten a little later: each call sweeps a few of those whose time has
 // come, of any key. A process without calls sweeps nothing. How many buckets there can be is for [MaxKeys] to say.
 //
-// A bucket takes about 75 bytes if its key and the limit's name have up to 23 together, and as many more as they are longer,
-// rounded up; with MaxKeys 30 more; that of a sliding log or of a concurrency limit what it keeps besides. However many
-// there are, no call waits until all have been moved or looked through, and the garbage collector has next to nothing to look at.
+// A bucket takes about 80 bytes if its key and the limit's name have up to 23 together, and as many more as they are longer,
+// rounded up; with MaxKeys 30 more; that of a sliding log or of a concurrency limit what it keeps besides. Memory is given
+// back as buckets are forgotten. However many there are, no call waits until all have been moved or looked through, and the
+// garbage collector has next to nothing to look at.
 type Store struct {
 	base    time.Time
 	epoch   int64 // base in microseconds since 1970
@@ -61,7 +62,7 @@ func (f optionFunc) apply(s *Store) { f(s) }
 // New returns an empty Store.
 func New(opts ...Option) *Store {
 	base := time.Now()
-	s := &Store{base: base, epoch: base.UnixMicro(), seed: maphash.MakeSeed(), maxKeys: unlimited}
+	s := &Store{base: base, epoch: epochOf(base), seed: maphash.MakeSeed(), maxKeys: unlimited}
 	for _, opt := range opts {
 		opt.apply(s)
 	}
@@ -265,6 +266,10 @@ func (s *Store) lock(visits []visit) (now int64, shards uint64) {
 	}
 	return now, shards
 }
+
+// epochOf returns a wall clock's time in microseconds since 1970. That of a device without a battery may be before that,
+// where no shard has ever been.
+func epochOf(base time.Time) int64 { return max(0, base.UnixMicro()) }
 
 // now returns the time in microseconds since 1970.
 func (s *Store) now() int64 { return s.epoch + time.Since(s.base).Microseconds() }

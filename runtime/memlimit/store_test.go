@@ -122,13 +122,6 @@ func TestExpiredBucketsLeave(t *testing.T) {
 	}
 }
 
-func heapSize() int64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
-
 // P02, P05: keys that come once each do not pile up beyond those that count.
 func TestOneTimeKeysDoNotPileUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -171,6 +164,31 @@ func TestTimeOfABucketDoesNotRunBack(t *testing.T) {
 		if at[i] < at[i+1] {
 			t.Fatalf("the call after %v was decided at %v", at[i+1], at[i])
 		}
+	}
+}
+
+// A clock that is before 1970 when the Store is made does not stand still until then.
+func TestTimeGoesOnBefore1970(t *testing.T) {
+	for _, algorithm := range []ratelimit.Algorithm{
+		ratelimit.TokenBucket, ratelimit.FixedWindow, ratelimit.SlidingLog, ratelimit.SlidingWindow, ratelimit.LeakyBucket, ratelimit.Concurrency,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			store := New()
+			store.epoch = epochOf(time.Date(1969, time.July, 20, 20, 17, 40, 0, time.UTC))
+			charges := one("key", ratelimit.Limit{Algorithm: algorithm, Count: 5, Period: time.Second}, 5)
+			for call := range 5 {
+				charges[0].Holder = fmt.Sprint("holder-", call)
+				r := take(t, store, charges)
+				if !r.Allowed {
+					t.Fatalf("%v, call %d: %+v", algorithm, call, r)
+				}
+				charges[0].Holder = "another"
+				if r := take(t, store, charges); r.Allowed || r.RetryAfter <= 0 {
+					t.Fatalf("%v, call %d was not counted: %+v", algorithm, call, r)
+				}
+				time.Sleep(r.ResetAfter)
+			}
+		})
 	}
 }
 
