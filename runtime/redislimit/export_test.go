@@ -78,6 +78,9 @@ func (s *Store) Near() *Store {
 	return s
 }
 
+// Far returns how many exchanges with a server that is far away are under way at most.
+func (s *Store) Far() int { return s.sender.far }
+
 // UnderWay returns how many exchanges with the one server are under way.
 func (s *Store) UnderWay() int {
 	g := &s.sender.only.gatherer

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 	"github.com/ratelimitgen/ratelimitgen/runtime/redislimit"
 )
@@ -74,6 +76,21 @@ func TestFlightsToAServerThatIsFarAwayAreBounded(t *testing.T) {
 		}
 		p.wg.Wait()
 	})
+}
+
+// More exchanges than the client has connections would wait for one in vain.
+func TestFlightsAreNoMoreThanConnections(t *testing.T) {
+	for _, test := range []struct{ pool, want int }{{1, redislimit.MaxFlights}, {10, 10}, {1000, redislimit.FarFlights}} {
+		one := redis.NewClient(&redis.Options{PoolSize: test.pool})
+		many := redis.NewClusterClient(&redis.ClusterOptions{PoolSize: test.pool})
+		ring := redis.NewRing(&redis.RingOptions{PoolSize: test.pool})
+		for _, client := range []redis.UniversalClient{one, many, ring} {
+			if got := redislimit.New(client).Far(); got != test.want {
+				t.Errorf("%T, %d connections: %d exchanges: want %d", client, test.pool, got, test.want)
+			}
+			_ = client.Close()
+		}
+	}
 }
 
 // Calls for many buckets, or slots, take a server long, so that fewer of them go together. One that is more than that by

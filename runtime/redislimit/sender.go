@@ -73,7 +73,23 @@ func (s *sender) lead(client processor) {
 	case ring:
 		s.route = func(_ context.Context, key string) (string, error) { return addr(client.GetShardClientForKey(key)) }
 	}
+	if most := poolSize(client); most > 0 { // those without a connection would only wait for one
+		s.far = min(s.far, max(maxFlights, most))
+	}
 	s.only = newServer(addrOf(client), s)
+}
+
+// poolSize returns how many connections a client has to a server at most, or 0 if it does not tell.
+func poolSize(client processor) int {
+	switch client := client.(type) {
+	case interface{ Options() *redis.Options }:
+		return client.Options().PoolSize
+	case interface{ Options() *redis.ClusterOptions }:
+		return client.Options().PoolSize
+	case interface{ Options() *redis.RingOptions }:
+		return client.Options().PoolSize
+	}
+	return 0
 }
 
 // addrOf returns what a client leads to, for errors and reports.
