@@ -43,7 +43,7 @@ type growthStep struct {
 }
 
 // grows reports whether the argument is more than the parameter.
-func (s growthStep) grows() bool { return types.Unalias(s.arg) != s.from }
+func (s growthStep) grows() bool { return s.arg != s.from }
 
 // leads reports whether one parameter is the other, or becomes it or a part of it.
 func (g growth) leads(from, to *types.TypeParam, seen map[*types.TypeParam]bool) bool {
@@ -92,6 +92,7 @@ func (g *growth) add(t types.Type) {
 
 // addStep adds the type parameters in a type argument, which stands in the place of another one.
 func (g *growth) addStep(arg types.Type, to *types.TypeParam) {
+	arg = types.Unalias(arg) // what an alias stands for may have none of its arguments
 	part(func(t types.Type) bool {
 		if from, ok := t.(*types.TypeParam); ok {
 			*g = append(*g, growthStep{from, to, arg})
