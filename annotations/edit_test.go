@@ -53,6 +53,10 @@ func TestEdits(t *testing.T) {
 		// Colons.
 		{"//ratelimit:count:5", []string{"//ratelimit:count=5"}},
 		{"//ratelimit:key:{a.b} count: 5", []string{"//ratelimit:key={a.b} count: 5", "//ratelimit:key:{a.b} count=5"}},
+		{"//ratelimit:rate=5/s message: fail=closed", []string{""}}, // or else nobody would see that fail is gone
+		{"//ratelimit:count=5 key: cost={n}", []string{""}},
+		{"//ratelimit:count=5 key=\ttime: 10s", []string{"", "//ratelimit:count=5 key=\ttime=10s"}},
+		{"//ratelimit:count=5 key: user:{id}", []string{"//ratelimit:count=5 key=user:{id}"}},
 		{"//ratelimit:limit:count=5", []string{"//ratelimit:limit count=5"}},
 		{"//ratelimit:limit:5", []string{"//ratelimit:count:5", "//ratelimit:limit=5"}},
 		{"//ratelimit:skip:true", []string{"//ratelimit:skip"}},

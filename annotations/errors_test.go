@@ -49,6 +49,11 @@ var invalid = []struct {
 		`Count: colon in place of =: want Count=VALUE`,
 		`ip: empty value: want ip=VALUE`,
 	}},
+	{`//ratelimit:count=5 ^key: cost={n}`, []string{`key: empty value: want key=VALUE`}}, // and cost is not a part of the key
+	{`//ratelimit:rate=5/s ^message: fail=closed`, []string{`message: empty value: want message=VALUE`}},
+	{`//ratelimit:rate=5/s message^:fail=closed`, []string{`message: colon in place of =: want message=VALUE`}},
+	{`//ratelimit:count=5 key^: user:{id}`, []string{`key: colon in place of =: want key=VALUE`}},
+	{"//ratelimit:count=5 ^key=\ttime^: 10s", []string{`key: empty value: want key=VALUE`, `time: colon in place of =: want time=VALUE`}},
 	{`//ratelimit:limit^:count=5`, []string{`limit: colon behind it: want a blank`}},
 	{`//ratelimit:limit^:count^:5`, []string{`limit: colon behind it: want a blank`, `count: colon in place of =: want count=VALUE`}},
 	{`//ratelimit:^limit^:5`, []string{`unknown attribute "limit": did you mean "count"?`, `limit: colon in place of =: want limit=VALUE`}},
@@ -84,6 +89,7 @@ var invalid = []struct {
 	{`//ratelimit:count=5 ^key=`, []string{`key: empty value: want key=VALUE`}},
 	{`//ratelimit:^count= time=1`, []string{`count: empty value: want count=VALUE`}},
 	{`//ratelimit:^count = time=1`, []string{`count: empty value: want count=VALUE`}},
+	{`//ratelimit:rate=5/s message^ =fail=closed`, []string{`message: blanks around =: want message=VALUE`}},
 	{`//ratelimit:count=5 ^key=""`, []string{`key: empty value: want key=VALUE`}},
 	{"//ratelimit:count=5 ^message=``", []string{`message: empty value: want message=VALUE`}},
 	{`//ratelimit:count^ = 5 time^= 1 burst^ =^x`, []string{

@@ -54,7 +54,7 @@ func (l *lexer) upTo(stops string) string {
 
 var (
 	attributeName  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
-	attributeStart = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*=`)
+	attributeStart = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_-]*)([=:])`)
 )
 
 // attribute reads one attribute. It reports false for a word that is none.
@@ -101,14 +101,14 @@ func (l *lexer) equals(name string) bool {
 	l.pos++
 	after := l.pos
 	l.skipBlanks()
-	if isColon && l.rest() != "" {
+	if l.rest() == "" || l.pos > after && l.atAttribute() {
+		l.pos = after // an empty value, whose error says enough
+		return true
+	}
+	if isColon {
 		l.errs.add(end, "%s: colon in place of =: want %[1]s=VALUE", name)
 		l.errs.edit(end, l.text[end:l.pos], "=")
 		l.slips++
-		return true
-	}
-	if l.rest() == "" || attributeStart.MatchString(l.rest()) {
-		l.pos = after // an empty value, whose error says enough
 		return true
 	}
 	if spaced || l.pos > after {
@@ -117,6 +117,13 @@ func (l *lexer) equals(name string) bool {
 		l.slips++
 	}
 	return true
+}
+
+// atAttribute reports whether what follows is an attribute, and not the value of the one before. With a colon it is one only by a
+// name that there is: in "key: user:{id}" it is a value.
+func (l *lexer) atAttribute() bool {
+	m := attributeStart.FindStringSubmatch(l.rest())
+	return m != nil && (m[2] == "=" || lookup(m[1]) != nil)
 }
 
 // value reads the value after the = of an attribute.

@@ -84,6 +84,14 @@ users.go:25:79: skip: {len(yaml.None) == 0}: undefined: yaml: want a parameter, 
 users.go:27:27: key: {box.Client}: unknown type: want users.go:31:25 to compile: undefined: bar
 users.go:27:44: key: {box.Oprions}: box.Oprions undefined (type Box has no field or method Oprions): want a field or a method that there is
 users.go:6:2: could not import example.com/app/command (import "example.com/app/command" is a program, not an importable package)`,
+	"near_miss_and_unknown_import": `
+bodies.go:8:27: key: {other.ID}: undefined: other: want a parameter, or a name of the file or the package
+directives.go:6:27: key: {quoted.Of(id)}: unknown type: want one that compiles
+directives.go:8:27: key: {other.ID}: undefined: other: want a parameter, or a name of the file or the package
+slips.go:14:27: key: {tenent.ID}: undefined: tenent: did you mean "tenant"?
+slips.go:14:39: key: {falbackTenant.ID}: undefined: falbackTenant: did you mean "fallbackTenant"?
+slips.go:14:58: key: {contxt.Cause(ctx).Error()}: undefined: contxt: did you mean "context"?
+slips.go:16:27: key: {other.ID}: undefined: other: want a parameter, or a name of the file or the package`,
 	"instantiation_cycle": `
 sound/sound.go:4:20: count=0: want 1 to 1000000000
 users.go:5:12: instantiation cycle: T instantiated as *T`,

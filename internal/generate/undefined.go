@@ -27,12 +27,16 @@ func (e *expression) wantName(message string, pos token.Pos, scope *types.Scope)
 	case e.attr == "key" && name == "ip":
 		return ": want {@ip}"
 	}
-	if mistake := e.builder.source.Package.WhyUndefined(e.limit.Pos, name, e.isQualifier(pos)); mistake != nil {
+	mistake, isCertain := e.builder.source.Package.WhyUndefined(e.limit.Pos, name, e.isQualifier(pos))
+	if isCertain {
 		return ": " + mistake.Want()
 	}
 	known := slices.DeleteFunc(scope.Names(), func(name string) bool { return !token.IsIdentifier(name) })
 	if meant := spelling.Nearest(name, append(known, e.home.Scope().Names()...), func(string) string { return "" }); meant != "" {
 		return fmt.Sprintf(": did you mean %q?", meant)
+	}
+	if mistake != nil {
+		return ": " + mistake.Want()
 	}
 	if isRefund {
 		return ": want a parameter, a result, or a name of the file or the package"

@@ -134,11 +134,13 @@ func ask(cfg Config, patterns, asked []string, named map[string]*folder) (*listi
 }
 
 // inOwnWords returns an error in the words of the go command, which are behind those of the package that ran it. In front of
-// them there may be a position, or a dash in place of one.
+// them there may be a position, or a dash in place of one. It has none if it could not be run.
 func inOwnWords(err error) error {
 	words := err.Error()
-	if _, behind, ok := strings.Cut(words, "stderr: "); ok {
+	if before, behind, ok := strings.Cut(words, ": stderr: "); ok && strings.TrimSpace(behind) != "" {
 		words = behind
+	} else if ok {
+		words = strings.TrimPrefix(before, "err: ")
 	}
 	return errors.New(strings.TrimPrefix(strings.TrimSpace(words), "-: "))
 }

@@ -3,17 +3,18 @@ package parse
 import (
 	"go/ast"
 	"go/token"
+	"regexp"
 	"strings"
 )
 
 // WhyUndefined returns the mistake of an import by which a name may be undefined in the file that holds pos, or nil. A name that
-// stands before a dot may be that of a package.
-func (p *Package) WhyUndefined(pos token.Pos, name string, isQualifier bool) *Diagnostic {
+// stands before a dot may be that of a package. It is certain if the path of the import ends in it.
+func (p *Package) WhyUndefined(pos token.Pos, name string, isQualifier bool) (mistake *Diagnostic, isCertain bool) {
 	r := &resolver{source: p.source, checked: p.checked}
 	if file := r.fileAt(pos); file != nil {
-		r.blameImport(file, name, isQualifier)
+		isCertain = r.blameImport(file, name, isQualifier)
 	}
-	return r.first()
+	return r.first(), isCertain
 }
 
 // first returns the first of the mistakes, or nil.
@@ -35,7 +36,7 @@ func (r *resolver) blameImport(file *sourceFile, name string, isQualifier bool) 
 	}
 	for _, spec := range file.syntax.Imports {
 		mayBring := spec.Name != nil && spec.Name.Name == "." && !isQualifier && token.IsExported(name)
-		mayBeCalled := spec.Name == nil && isQualifier && !file.qualifies(nameFor(pathOf(spec)))
+		mayBeCalled := spec.Name == nil && isQualifier && !r.qualifies(file, nameFor(pathOf(spec)))
 		if mayBring || mayBeCalled {
 			r.importErrors(file, pathOf(spec))
 		}
@@ -57,12 +58,12 @@ func (r *resolver) importErrors(file *sourceFile, path string) {
 	}
 }
 
-// qualifies reports whether declarations of the file have the name before a dot.
-func (f *sourceFile) qualifies(name string) bool {
-	return f.anySelector(func(s *ast.SelectorExpr) bool {
-		x, ok := s.X.(*ast.Ident)
-		return ok && x.Name == name
-	})
+// qualifies reports whether a file has the name before a dot somewhere behind its imports: in a declaration, in a function body,
+// which is not parsed, or in a directive.
+func (r *resolver) qualifies(file *sourceFile, name string) bool {
+	imports := file.syntax.Imports
+	start := r.fset.PositionFor(imports[len(imports)-1].End(), false).Offset
+	return regexp.MustCompile(`\b` + name + `\.[\pL_]`).Match(file.src[min(start, len(file.src)):])
 }
 
 // qualifierAt reports whether a name at pos stands before a dot.

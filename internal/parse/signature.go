@@ -30,7 +30,7 @@ func (r *resolver) syntax(file *sourceFile) {
 func (r *resolver) reportEndless() bool {
 	before := len(r.diags)
 	for _, err := range r.errs {
-		if strings.HasPrefix(err.Msg, "instantiation cycle:") {
+		if isCycle(err) {
 			if file := r.fileAt(err.Pos); file != nil && r.dependsOn(r.checked, r.packageOf(file), make(map[*checkedPackage]bool)) {
 				r.explainError(err)
 			}

@@ -193,7 +193,10 @@ func (s *source) checkFiles(p *packages.Package, c *checkedPackage) {
 		c.types = emptyPackage(p.PkgPath, p.Name)
 		return
 	}
-	c.types, _ = conf.Check(p.PkgPath, s.fset, syntax, c.info) // the error is the first of s.errs
+	c.types, _ = conf.Check(p.PkgPath, s.fset, syntax, c.info) // the error is the first of these
+	if len(errs) > 0 && !slices.ContainsFunc(errs, isCycle) {
+		errs = append(errs, instantiationCycle(s.fset, c.types)...)
+	}
 }
 
 // dependsOn reports whether a package is another one, or its declarations depend on that, however indirectly.
