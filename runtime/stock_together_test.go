@@ -138,12 +138,13 @@ func TestCallsOnOtherBucketsDoNotWait(t *testing.T) {
 	})
 }
 
+// The deadlines of these tests are over before units that lie here are given back.
 func TestDeadlineOfACallThatWaitsForARefill(t *testing.T) {
 	in(t, func(t *testing.T) {
 		store := newGate()
 		g := newLimiter(t, store).Guard("m", stocked(window(100, time.Hour), 5))
 		first := ask(t.Context(), g, 1)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
 		defer cancel()
 		checkError(t, <-ask(ctx, g, 1), "m: rate limit undecided: context deadline exceeded")
 		store.answers <- nil
@@ -156,7 +157,7 @@ func TestCallsGoOnTheirOwnWhenTheFirstHasNoTimeLeft(t *testing.T) {
 	in(t, func(t *testing.T) {
 		store := newGate()
 		g := newLimiter(t, store).Guard("m", stocked(window(100, time.Hour), 5))
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
 		defer cancel()
 		first := ask(ctx, g, 1)
 		others := ask(t.Context(), g, 3)
