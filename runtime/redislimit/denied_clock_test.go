@@ -3,7 +3,6 @@ package redislimit_test
 import (
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
@@ -30,7 +29,7 @@ func TestTimeThatATestSetsIsSeen(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			server := miniredis.RunT(t)
-			synctest.Test(t, func(t *testing.T) {
+			fakeTime(t, func(t *testing.T) {
 				client := redis.NewClient(&redis.Options{Addr: server.Addr()})
 				defer func() { _ = client.Close() }()
 				store := redislimit.New(client, redislimit.Timeout(time.Minute))
@@ -124,7 +123,7 @@ func TestRefusalsByServersWhoseClocksDiffer(t *testing.T) {
 	}{{0, true}, {50 * time.Millisecond, true}, {51 * time.Millisecond, false}, {time.Hour, false}} {
 		t.Run(fmt.Sprint(test.differ), func(t *testing.T) {
 			servers := [...]*miniredis.Miniredis{miniredis.RunT(t), miniredis.RunT(t)}
-			synctest.Test(t, func(t *testing.T) {
+			fakeTime(t, func(t *testing.T) {
 				ring := redis.NewRing(&redis.RingOptions{
 					Addrs:              map[string]string{"one": servers[0].Addr(), "two": servers[1].Addr()},
 					HeartbeatFrequency: time.Hour,

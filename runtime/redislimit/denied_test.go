@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
@@ -33,7 +32,7 @@ func inStep(t *testing.T, server *miniredis.Miniredis, test func(t *testing.T, c
 // aheadOf is inStep with a clock of the server that is ahead by so much at its next command.
 func aheadOf(t *testing.T, server *miniredis.Miniredis, ahead *time.Duration, test func(t *testing.T, client *redis.Client, sent func() int)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	fakeTime(t, func(t *testing.T) {
 		seen := &intercept{answer: func(redis.Cmder) (bool, error) {
 			server.SetTime(time.Now().Add(*ahead))
 			return false, nil

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -200,7 +199,7 @@ func fails(t *testing.T, store *redislimit.Store, key string, n int, want redisl
 // inFakeTime runs a test in which time passes when all wait, and lets the flights that it has abandoned land.
 func inFakeTime(t *testing.T, test func(*testing.T)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	fakeTime(t, func(t *testing.T) {
 		defer time.Sleep(time.Minute)
 		test(t)
 	})
