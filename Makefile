@@ -33,7 +33,7 @@ test: redis ## all tests, against a real Redis server too
 
 .PHONY: race
 race: redis ## all tests under the race detector, but for what is long and never at once
-	@$(call in,$(TESTED),RAPID_CHECKS=30 go test -race -short ./...)
+	@$(call in,$(TESTED),go test -race -short ./...)
 
 .PHONY: soak
 soak: redis ## a million random calls to the stores, in lock step with a model (some four minutes); SOAK=10 for ten millions

@@ -11,6 +11,9 @@ import (
 )
 
 func TestConformanceOnMiniredis(t *testing.T) {
+	if raced {
+		t.Skip("takes long under the race detector, which sees the same on a real server")
+	}
 	server := newMini(t)
 	ratelimittest.Run(t, func(t *testing.T, test ratelimittest.Test) {
 		server.empty()
