@@ -32,7 +32,7 @@ test: redis ## all tests, against a real Redis server too
 	@$(call in,$(TESTED),go test ./...)
 
 .PHONY: race
-race: redis ## all tests under the race detector, but for what is long and never at once
+race: redis ## all tests under the race detector, but for what is long, never at once, or in fake time and about Redis
 	@$(call in,$(TESTED),go test -race -short ./...)
 
 .PHONY: soak
