@@ -3,6 +3,7 @@
 package ratelimit_test
 
 import (
+	"context"
 	"net/netip"
 	"strings"
 	"testing"
@@ -42,14 +43,25 @@ func TestAllowedCallAllocatesNothing(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			test.rule.Name, test.rule.Limit = "1s", limit
-			guard := newLimiter(t, memlimit.New()).Guard("m", test.rule)
-			allocs := testing.AllocsPerRun(100, func() {
-				if err := test.call(guard); err != nil {
-					t.Fatal(err)
+			calls := 0
+			count := observe(func(context.Context, *ratelimit.Event) { calls++ })
+			for observer, options := range map[string][]ratelimit.Option{
+				"nobody observes": nil,
+				"observed":        {ratelimit.Observe(count)},
+				"logged":          {ratelimit.Observe(ratelimit.Log(nil))},
+			} {
+				guard := newLimiter(t, memlimit.New(), options...).Guard("m", test.rule)
+				allocs := testing.AllocsPerRun(100, func() {
+					if err := test.call(guard); err != nil {
+						t.Fatal(err)
+					}
+				})
+				if allocs != 0 {
+					t.Errorf("%s: a call allocates %v times", observer, allocs)
 				}
-			})
-			if allocs != 0 {
-				t.Errorf("a call allocates %v times", allocs)
+			}
+			if calls == 0 {
+				t.Error("nobody was told of a call")
 			}
 		})
 	}

@@ -102,7 +102,7 @@ func (c *Call) Refund(limit string) {
 // End releases the slots of the call and gives back what was to be refunded. It does so once, even when the context that
 // [Guard.Begin] was given has ended, and gives the store a second for it. It returns 10 ms after the deadline of that
 // context, or after it was called if the context had ended, at the latest, and lets the store go on in the background, unless
-// it does so for a thousand calls already. What goes wrong is for [OnError], as it changes nothing about the call.
+// it does so for a thousand calls already. What goes wrong is for each [Observer], as it changes nothing about the call.
 func (c *Call) End() {
 	if c.ended.Swap(true) || c.scratch == nil {
 		return

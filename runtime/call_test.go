@@ -3,6 +3,7 @@ package ratelimit_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"runtime"
 	"slices"
 	"sync"
@@ -52,19 +53,36 @@ func (h *hooked) Renew(ctx context.Context, charges []ratelimit.Charge, held []b
 	return h.Store.Renew(ctx, charges, held)
 }
 
-// errorsOf collects what a Limiter tells nobody else.
+// errorsOf collects the warnings that a Limiter logs. It implements [slog.Handler].
 type errorsOf struct {
 	mu   sync.Mutex
 	told []string
 }
 
-func (e *errorsOf) option() ratelimit.Option {
-	return ratelimit.OnError(func(method string, err error) {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		e.told = append(e.told, method+": "+err.Error())
+func (e *errorsOf) option() ratelimit.Option { return ratelimit.Observe(ratelimit.Log(slog.New(e))) }
+
+func (*errorsOf) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
+
+func (e *errorsOf) Handle(_ context.Context, record slog.Record) error {
+	var method, text string
+	record.Attrs(func(a slog.Attr) bool {
+		switch a.Key {
+		case "method":
+			method = a.Value.String()
+		case "error":
+			text = a.Value.String()
+		}
+		return true
 	})
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.told = append(e.told, method+": "+text)
+	return nil
 }
+
+func (e *errorsOf) WithAttrs([]slog.Attr) slog.Handler { return e }
+
+func (e *errorsOf) WithGroup(string) slog.Handler { return e }
 
 func (e *errorsOf) check(t *testing.T, want ...string) {
 	t.Helper()

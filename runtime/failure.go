@@ -27,7 +27,7 @@ func (f Failure) valid() bool { return f == FailLocal || f == FailOpen || f == F
 // OnFailure says what becomes of calls when the store cannot answer, unless [Rule.Fail] says otherwise. The default is
 // [FailLocal]. It has no effect on a call whose own context has ended, nor on one that the store could not decide even if
 // all were well, see [ErrMisconfigured]: those return a [DecisionError] whatever it says. [Call.Context] has what becomes of
-// calls that hold slots by then. Why the store could not answer for a call that goes on is for [OnError].
+// calls that hold slots by then. Why the store could not answer is for each [Observer].
 func OnFailure(f Failure) Option {
 	return optionFunc(func(l *Limiter) error {
 		if !f.valid() {
@@ -83,9 +83,9 @@ func (l *Limiter) failureOf(r *rule) Failure {
 	}
 }
 
-// fail decides a call that the store cannot decide, as the limits say. It keeps in s what a local store has decided. The
-// cause is told unless the call returns it.
-func (l *Limiter) fail(ctx context.Context, s *scratch, t *troubles, cause error) (decided bool, err error) {
+// fail decides a call that the store cannot decide, as the limits say, and returns which of them did: with FailLocal s holds
+// what the local store has decided, and with FailClosed there is an error.
+func (l *Limiter) fail(ctx context.Context, s *scratch, cause error) (Failure, error) {
 	s.save(cause)
 	n := 0
 	for i, r := range s.rules {
@@ -93,7 +93,7 @@ func (l *Limiter) fail(ctx context.Context, s *scratch, t *troubles, cause error
 		case FailOpen:
 			continue
 		case FailClosed:
-			return false, cause
+			return FailClosed, cause
 		}
 		c := s.charges[i]
 		c.Limit = l.share(c.Limit, c.Cost)
@@ -102,18 +102,16 @@ func (l *Limiter) fail(ctx context.Context, s *scratch, t *troubles, cause error
 	}
 	s.keep(n)
 	if n == 0 {
-		t.tell(cause)
-		return false, nil
+		return FailOpen, nil
 	}
 	s.local = true
 	if s.timed {
 		s.asked = time.Now() // the other store may have taken its time
 	}
 	if err := l.local.Take(ctx, s.charges, s.results); err != nil {
-		return false, fmt.Errorf("%w; then locally: %w", cause, err)
+		return FailClosed, fmt.Errorf("%w; then locally: %w", cause, err)
 	}
-	t.tell(cause)
-	return true, nil
+	return FailLocal, nil
 }
 
 // decider returns the store that has decided, which is where to give back.

@@ -32,7 +32,7 @@ func (g *Guard) giveBack(ctx context.Context, local bool, back []Charge, kept bo
 	}
 	l := g.limiter
 	if ctx.Err() == nil && timeLeft(ctx) >= releaseTimeout || !l.givingBack.enter(maxGivingBack) {
-		g.gaveBack(l.refund(ctx, local, back), back, kept)
+		g.gaveBack(ctx, l.refund(ctx, local, back), back, kept)
 		return
 	}
 	back = cloneCharges(back)
@@ -40,7 +40,7 @@ func (g *Guard) giveBack(ctx context.Context, local bool, back []Charge, kept bo
 	go func() {
 		defer close(done)
 		defer l.givingBack.leave()
-		g.gaveBack(survive(func() error { return l.refund(ctx, local, back) }), back, kept)
+		g.gaveBack(ctx, survive(func() error { return l.refund(ctx, local, back) }), back, kept)
 	}()
 	select {
 	case <-done:
@@ -56,19 +56,16 @@ func (g *Guard) giveBack(ctx context.Context, local bool, back []Charge, kept bo
 }
 
 // gaveBack tells what came of giving back.
-func (g *Guard) gaveBack(err error, back []Charge, kept bool) {
-	switch lost := errors.Is(err, ErrLeaseLost); {
-	case lost && kept:
-		g.limiter.report(g.method, err) // each, as that of a call that loses a lease while it runs
-	case err != nil && !lost:
-		g.troubles.tell(err)
+func (g *Guard) gaveBack(ctx context.Context, err error, back []Charge, kept bool) {
+	if err != nil && (kept || !errors.Is(err, ErrLeaseLost)) {
+		g.limiter.trouble(ctx, g.method, err)
 	}
 	g.limiter.lines.released(back)
 }
 
 // disown releases the slots of a call that the store has failed, in the background: it may have given them, and only the
 // reply was lost. What fails here, too, comes back when the leases end.
-func (l *Limiter) disown(s *scratch, t *troubles) {
+func (l *Limiter) disown(ctx context.Context, s *scratch) {
 	var slots []Charge
 	for i, c := range s.charges {
 		if s.holds(i) {
@@ -79,11 +76,12 @@ func (l *Limiter) disown(s *scratch, t *troubles) {
 		return
 	}
 	slots = cloneCharges(slots)
+	method := s.method
 	go func() {
 		defer l.disowning.leave()
-		err := survive(func() error { return l.refund(context.Background(), false, slots) })
+		err := survive(func() error { return l.refund(ctx, false, slots) })
 		if err != nil && !errors.Is(err, ErrLeaseLost) { // as it is when the store has not given them
-			t.tell(err)
+			l.trouble(ctx, method, err)
 		}
 	}()
 }

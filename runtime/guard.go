@@ -17,8 +17,6 @@ type Guard struct {
 	leased  bool     // whether a rule is leased
 	waits   bool     // whether a rule has a Wait
 	err     error    // why the rules cannot be kept, told to each call: a method is never left unprotected
-
-	troubles troubles
 }
 
 // Guard returns the guard of a method that has the given limits, all of which must allow a call. The method, e.g.
@@ -27,8 +25,13 @@ type Guard struct {
 func (l *Limiter) Guard(method string, rules ...Rule) *Guard {
 	g := &Guard{limiter: l, method: method}
 	var errs []error
+	var infos []LimitInfo
 	names := make(map[string]bool, len(rules))
 	for _, r := range rules {
+		own := r
+		if l != nil {
+			r.Mode = max(r.Mode, l.mode)
+		}
 		compiled, err := compile(r, &g.wanted)
 		if err != nil {
 			errs = append(errs, err)
@@ -38,6 +41,7 @@ func (l *Limiter) Guard(method string, rules ...Rule) *Guard {
 			errs = append(errs, fmt.Errorf("ratelimit: two limits are named %q", compiled.Name))
 		}
 		names[compiled.Name] = true
+		infos = append(infos, LimitInfo{ID: LimitID(method, compiled.Name), Method: method, Name: compiled.Name, Rule: own, Holds: r})
 		switch r.Mode {
 		case ModeOff:
 			continue
@@ -51,10 +55,10 @@ func (l *Limiter) Guard(method string, rules ...Rule) *Guard {
 	}
 	if l == nil || l.store == nil {
 		errs = append(errs, errNoStore)
-	} else {
-		g.troubles.report, g.troubles.method = l.report, method
 	}
-	g.err = errors.Join(errs...)
+	if g.err = errors.Join(errs...); g.err == nil {
+		l.limits.add(infos)
+	}
 	return g
 }
 
@@ -101,6 +105,7 @@ func (g *Guard) undecided(err error) error { return &DecisionError{Method: g.met
 // decide charges the limits of a call and keeps the charges in s. There are none when no limit is meant, or when the store
 // cannot tell and such calls go on.
 func (g *Guard) decide(ctx context.Context, s *scratch, call args) error {
+	s.method = g.method
 	if err := call.check(len(g.wanted)); err != nil {
 		return g.undecided(err)
 	}
@@ -127,7 +132,7 @@ func (g *Guard) take(ctx context.Context, s *scratch) error {
 	if g.waits {
 		decided, err = g.takeInTurn(ctx, s)
 	} else {
-		decided, err = g.limiter.take(ctx, s, &g.troubles)
+		decided, err = g.limiter.take(ctx, s)
 	}
 	switch {
 	case err != nil:
@@ -163,7 +168,7 @@ func (g *Guard) charge(ctx context.Context, s *scratch, r *rule, call args) erro
 				s.keys = s.keys[:start]
 				return nil
 			}
-			return g.missing(r, missing)
+			return g.missing(ctx, s, r, missing)
 		}
 		key = s.keys[start:]
 	}
@@ -196,7 +201,7 @@ func (g *Guard) conclude(ctx context.Context, s *scratch) error {
 			refused++
 		}
 	}
-	if recorder == nil && refused == 0 {
+	if recorder == nil && refused == 0 && !g.limiter.observed {
 		return nil
 	}
 	for i := range s.charges {
@@ -205,6 +210,7 @@ func (g *Guard) conclude(ctx context.Context, s *scratch) error {
 	if recorder != nil {
 		recorder.Record(g.method, s.outcomes)
 	}
+	g.limiter.tellDecision(ctx, s, EventDecision, 0)
 	if refused == 0 {
 		return nil
 	}
@@ -229,8 +235,12 @@ func (g *Guard) refusal(s *scratch, n int) *LimitError {
 }
 
 // missing is the refusal of a call that lacks a part of its key: no wait can help it.
-func (g *Guard) missing(r *rule, p *part) *LimitError {
+func (g *Guard) missing(ctx context.Context, s *scratch, r *rule, p *part) *LimitError {
 	result := Result{Limit: r.Limit.Capacity(), RetryAfter: Never}
+	if !s.shadow {
+		s.outcomes = append(s.outcomes[:0], Outcome{Name: r.Name, Limit: r.Limit, Result: result})
+		g.limiter.tellDecision(ctx, s, EventDecision, 1)
+	}
 	return &LimitError{
 		Method:  g.method,
 		Name:    r.Name,

@@ -277,7 +277,7 @@ func (l *lease) lose() {
 		l.call.end(cause)
 	}
 	g := l.call.guard
-	g.limiter.report(g.method, fmt.Errorf("limit %s: %w", l.slot.Name, cause))
+	g.limiter.trouble(l.call.caller, g.method, fmt.Errorf("limit %s: %w", l.slot.Name, cause))
 }
 
 // leaseHeap orders leases by when they are due. It implements [heap.Interface].

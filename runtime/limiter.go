@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 )
 
@@ -16,8 +15,12 @@ type Limiter struct {
 	local      Store // decides under FailLocal; may be nil
 	failure    Failure
 	instances  int64
-	report     func(method string, err error)
-	troubles   troubles // of calls without a method
+	mode       Mode
+	observers  []Observer
+	observable bool // whether there was an Observe
+	observed   bool // whether decisions are told
+	panics     throttle
+	limits     limits
 	leases     leases
 	stock      *stock
 	lines      lines
@@ -32,30 +35,9 @@ type optionFunc func(*Limiter) error
 
 func (f optionFunc) apply(l *Limiter) error { return f(l) }
 
-// OnError has report called with errors that no caller can be given, since its call goes on or is over: a store that could
-// not decide, where [FailLocal] or [FailOpen] did, or of a limit that only looks on; slots or units that could not be given
-// back; and a lease that was lost. The method is that of the [Guard], and empty for [Limiter.Allow].
-//
-// Each lease that is lost is told. Of the other errors, a method tells one a minute at most, and none while the store, or a
-// server of it, is Away, see [Store], which the store tells by itself, nor in the minute after that. Report may be called by
-// several goroutines at once and must not block. The default writes to [slog.Default].
-func OnError(report func(method string, err error)) Option {
-	return optionFunc(func(l *Limiter) error {
-		if report == nil {
-			return errors.New("ratelimit: OnError(nil): want a function")
-		}
-		l.report = report
-		return nil
-	})
-}
-
-func logError(method string, err error) {
-	slog.Warn("rate limit", "method", method, "error", err)
-}
-
 // New returns a Limiter that asks store. It returns an error if store is nil or an option is invalid.
 func New(store Store, opts ...Option) (*Limiter, error) {
-	l := &Limiter{store: store, failure: FailLocal, instances: 1, report: logError}
+	l := &Limiter{store: store, failure: FailLocal, instances: 1}
 	l.leases = leases{limiter: l, changed: make(chan struct{}, 1)}
 	if store == nil {
 		return nil, errNoStore
@@ -71,8 +53,10 @@ func New(store Store, opts ...Option) (*Limiter, error) {
 	if l.local == nil {
 		l.local = localOf(store)
 	}
-	l.troubles.report = l.report
-	l.stock = newStock(store, l.troubles.tell)
+	if !l.observable {
+		l.observers = []Observer{newLog(nil, false)}
+	}
+	l.stock = newStock(store, func(err error) { l.trouble(context.Background(), "", err) })
 	return l, nil
 }
 
@@ -107,50 +91,92 @@ func (l *Limiter) AllowN(ctx context.Context, key string, limit Limit, n int64) 
 	if l == nil || l.store == nil {
 		return Result{}, &DecisionError{Err: errNoStore}
 	}
-	decided, err := l.take(ctx, s, &l.troubles)
+	if l.mode == ModeOff {
+		return Result{Allowed: true}, nil
+	}
+	s.method, s.shadow = "", l.mode == ModeShadow
+	decided, err := l.take(ctx, s)
 	if err != nil {
 		return Result{}, &DecisionError{Err: err}
 	}
 	if !decided {
 		return Result{Allowed: true}, nil
 	}
-	if recorder := recorderOf(ctx); recorder != nil {
-		s.outcomes = append(s.outcomes, Outcome{Name: s.charges[0].Name, Limit: s.charges[0].Limit, Result: s.results[0]})
+	l.concludeAllow(ctx, s)
+	result := s.results[0]
+	if s.shadow {
+		result.Allowed, result.RetryAfter = true, 0
+	}
+	return result, nil
+}
+
+// concludeAllow tells what was decided of a call without a [Guard].
+func (l *Limiter) concludeAllow(ctx context.Context, s *scratch) {
+	recorder := recorderOf(ctx)
+	if recorder == nil && !l.observed {
+		return
+	}
+	s.outcomes = append(s.outcomes, Outcome{Name: s.charges[0].Name, Limit: s.charges[0].Limit, Result: s.results[0], Shadow: s.shadow})
+	if recorder != nil {
 		recorder.Record("", s.outcomes)
 	}
-	return s.results[0], nil
+	kind := EventDecision
+	if s.shadow {
+		kind = EventShadow
+	}
+	l.tellDecision(ctx, s, kind, 0)
 }
 
 // noRule is that of a call without a [Guard].
 var noRule rule
 
 // take asks the store about the charges in s, which are valid. When it cannot answer, the call is decided as the limits say:
-// there is an error, or decided is false if the call is let pass, and the troubles of its method are told.
-func (l *Limiter) take(ctx context.Context, s *scratch, t *troubles) (decided bool, err error) {
+// there is an error, or decided is false if the call is let pass.
+func (l *Limiter) take(ctx context.Context, s *scratch) (decided bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
 	s.restore()
 	s.local = false
-	if s.timed {
+	if s.timed || l.observed {
 		s.asked = time.Now()
 	}
+	began := s.asked
 	if s.stocked {
 		err = l.stock.Take(ctx, s.charges, s.results)
 	} else {
 		err = l.store.Take(ctx, s.charges, s.results)
 	}
-	if err == nil {
-		return true, nil
+	if err != nil {
+		return l.takeOtherwise(ctx, s, began, err)
 	}
-	if s.holder != "" && !isAway(err) {
-		l.disown(s, t)
+	if l.observed {
+		s.took += time.Since(began)
+	}
+	return true, nil
+}
+
+// takeOtherwise is what take does when the store could not decide, for that cause.
+func (l *Limiter) takeOtherwise(ctx context.Context, s *scratch, began time.Time, cause error) (decided bool, err error) {
+	if s.holder != "" && !isAway(cause) {
+		l.disown(ctx, s)
 	}
 	switch ended := ctx.Err(); {
-	case ended != nil && !errors.Is(err, ended):
-		return false, fmt.Errorf("%w: %w", ended, err)
-	case ended != nil || errors.Is(err, ErrMisconfigured):
-		return false, err
+	case ended != nil && !errors.Is(cause, ended):
+		return false, fmt.Errorf("%w: %w", ended, cause)
+	case ended != nil:
+		return false, cause
 	}
-	return l.fail(ctx, s, t, err)
+	became, err := FailClosed, cause
+	if !errors.Is(cause, ErrMisconfigured) {
+		became, err = l.fail(ctx, s, cause)
+	}
+	if l.observed {
+		s.took += time.Since(began)
+	}
+	if err != nil {
+		cause = err // what else went wrong is in it
+	}
+	l.tellFailure(ctx, s, became, cause)
+	return became == FailLocal, err
 }

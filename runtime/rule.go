@@ -24,20 +24,6 @@ const (
 	EmptyAllow
 )
 
-// Mode says whether a limit holds. The zero value is [ModeEnforce].
-type Mode uint8
-
-const (
-	// ModeEnforce refuses calls that are over the limit.
-	ModeEnforce Mode = iota
-	// ModeShadow lets all calls pass. Those that the other limits let pass are decided as if the limit held, and what
-	// would have become of them is told to recorders, see [Outcome.Shadow]. Nobody waits for it, though a bucket that can
-	// be charged in advance is.
-	ModeShadow
-	// ModeOff is as if the limit were not there.
-	ModeOff
-)
-
 // Rule is one limit of a method: which bucket a call belongs to, what it takes, and what a refused caller is told. Its
 // zero value is not a rule: Key and Limit are required. Rules are copied by [Limiter.Guard].
 type Rule struct {

@@ -9,6 +9,7 @@ import (
 // scratch is the memory of one decision, reused so that a decision allocates nothing. Charges are passed to a Store
 // through an interface, so that they cannot live on the stack.
 type scratch struct {
+	method   string // that of the call
 	keys     []byte
 	rules    []*rule
 	charges  []Charge
@@ -24,6 +25,9 @@ type scratch struct {
 	stocked bool          // whether a charge has a prefetch
 	timed   bool          // whether asked is wanted
 	asked   time.Time     // when the store was asked, or just before
+	took    time.Duration // what asking took, if somebody observes
+	shadow  bool          // whether the limits only look on
+	event   Event         // what observers are told
 	delay   time.Duration // until the call's turn, from replied on; 0 if it has none
 	replied time.Time
 }
@@ -79,5 +83,6 @@ func (s *scratch) restore() {
 func (s *scratch) release() {
 	s.keys, s.rules, s.charges, s.results, s.outcomes = s.keys[:0], s.rules[:0], s.charges[:0], s.results[:0], s.outcomes[:0]
 	s.local, s.failed, s.holder, s.stocked, s.timed, s.delay = false, nil, "", false, false, 0
+	s.took, s.shadow = 0, false
 	scratchPool.Put(s)
 }

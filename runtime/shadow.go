@@ -10,7 +10,7 @@ import (
 func (g *Guard) shadow(ctx context.Context, s *scratch, call args) {
 	t := scratchPool.Get().(*scratch)
 	defer t.release()
-	t.holder, t.timed = s.holder, s.timed
+	t.method, t.holder, t.timed, t.shadow = g.method, s.holder, s.timed, true
 	for i := range g.shadows {
 		r := &g.shadows[i]
 		var lacking *LimitError
@@ -19,9 +19,10 @@ func (g *Guard) shadow(ctx context.Context, s *scratch, call args) {
 		case errors.As(err, &lacking): // a part of the key
 			t.outcomes = append(t.outcomes, lacking.Refused...)
 		default:
-			g.troubles.tell(err)
+			g.limiter.trouble(ctx, g.method, err)
 		}
 	}
+	keyless := len(t.outcomes)
 	charged := false
 	if len(t.charges) > 0 {
 		charged = g.look(ctx, s, t)
@@ -32,11 +33,14 @@ func (g *Guard) shadow(ctx context.Context, s *scratch, call args) {
 			charged = charged && t.results[i].Allowed
 		}
 	}
-	if recorder := recorderOf(ctx); recorder != nil && len(t.outcomes) > 0 {
+	if len(t.outcomes) > 0 {
 		for i := range t.outcomes {
 			t.outcomes[i].Shadow = true
 		}
-		recorder.Record(g.method, t.outcomes)
+		if recorder := recorderOf(ctx); recorder != nil {
+			recorder.Record(g.method, t.outcomes)
+		}
+		g.limiter.tellDecision(ctx, t, EventShadow, keyless)
 	}
 	if charged && s.timed {
 		g.adopt(ctx, s, t)
@@ -46,16 +50,11 @@ func (g *Guard) shadow(ctx context.Context, s *scratch, call args) {
 // look reports whether the limits in t, which only look on, have decided. A store that has just failed those in s, which
 // hold, is not asked again: one call would take the time of two.
 func (g *Guard) look(ctx context.Context, s, t *scratch) bool {
-	var decided bool
-	var err error
-	if s.failed != nil {
-		decided, err = g.limiter.fail(ctx, t, &g.troubles, s.failed)
-	} else {
-		decided, err = g.limiter.take(ctx, t, &g.troubles)
+	if s.failed != nil { // which was told
+		became, err := g.limiter.fail(ctx, t, s.failed)
+		return became == FailLocal && err == nil
 	}
-	if err != nil && ctx.Err() == nil {
-		g.troubles.tell(err)
-	}
+	decided, err := g.limiter.take(ctx, t)
 	return decided && err == nil
 }
 

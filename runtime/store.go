@@ -66,7 +66,7 @@ type Result struct {
 // [CheckHolders] test this and what else a Store may rely on, and each method returns their error before it does
 // anything. A Store reads its clock once for all charges of a call. An error means that the Store cannot tell, never that
 // a limit refused. It may have a method Away() bool, to say that nothing was asked of a server that is known to be away:
-// so [OnError] is not told of an outage call by call, and no slots are given back that were never taken.
+// so [Log] does not write of an outage call by call, and no slots are given back that were never taken.
 type Store interface {
 	// Take charges every bucket, or none if one of them refuses, and fills results. When one refuses, nothing is
 	// changed: the results of the others say whether they would have allowed the call, and where they stand. A holder

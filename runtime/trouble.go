@@ -10,24 +10,17 @@ import (
 // quiet is how long nothing more is told of the calls of a method: what fails one of them fails them all.
 const quiet = time.Minute
 
-// troubles are what befalls the calls of one method that go on, or are over, all the same.
-type troubles struct {
-	report func(method string, err error)
-	method string
-
+// throttle lets one thing a minute be told.
+type throttle struct {
 	mu   sync.Mutex
 	told time.Time // when the last one was, or might have been
 }
 
-// tell reports an error, unless one has been told of just now, or the store has, by itself.
-func (t *troubles) tell(err error) {
-	if t.isNews(isAway(err), time.Now()) {
-		t.report(t.method, err)
-	}
-}
+// isDue reports whether something may be told now, which then counts as told.
+func (t *throttle) isDue(now time.Time) bool { return t.isNews(false, now) }
 
 // isNews counts an outage as told, so that the call that finds out now and then that it lasts is no news either.
-func (t *troubles) isNews(away bool, now time.Time) bool {
+func (t *throttle) isNews(away bool, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	due := t.told.IsZero() || now.Sub(t.told) >= quiet

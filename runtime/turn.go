@@ -35,7 +35,7 @@ func (g *Guard) takeInTurn(ctx context.Context, s *scratch) (decided bool, err e
 		if err := p.untilFirst(ctx, s.patience(time.Since(began))); err != nil {
 			return false, err
 		}
-		if decided, err = g.limiter.take(ctx, s, &g.troubles); err != nil || !decided {
+		if decided, err = g.limiter.take(ctx, s); err != nil || !decided {
 			return false, err
 		}
 		pause, again := s.pause(ctx, time.Since(began), poll)

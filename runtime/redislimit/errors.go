@@ -50,7 +50,7 @@ func (e *Error) Is(target error) bool {
 	return e.Kind == KindMisconfigured && target == ratelimit.ErrMisconfigured
 }
 
-// Away reports whether the Kind is [KindOutage]: [OnOutage] has told it, so that [ratelimit.OnError] need not.
+// Away reports whether the Kind is [KindOutage]: [OnOutage] has told it, so that [ratelimit.Log] need not.
 func (e *Error) Away() bool { return e.Kind == KindOutage }
 
 // Kind is a kind of [Error], in one word that will do as a label of a metric.

@@ -156,7 +156,7 @@ func TestLeasesWhileTheServerIsAway(t *testing.T) {
 				client := connect()
 				defer func() { _ = client.Close() }()
 				limiter, err := ratelimit.New(redislimit.New(client, redislimit.OnOutage(func(redislimit.Outage) {})),
-					ratelimit.OnFailure(ratelimit.FailClosed), ratelimit.OnError(func(string, error) {}))
+					ratelimit.OnFailure(ratelimit.FailClosed), ratelimit.Observe())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -214,7 +214,7 @@ func TestLeasesWhileTheServerIsAway(t *testing.T) {
 func TestLeasesThatTheServerForgot(t *testing.T) {
 	const places, lease, slack = 4, 1500 * time.Millisecond, time.Second
 	server := redistest.Client(t)
-	limiter, err := ratelimit.New(redislimit.NewPatient(server), ratelimit.OnError(func(string, error) {}))
+	limiter, err := ratelimit.New(redislimit.NewPatient(server), ratelimit.Observe())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -167,13 +167,22 @@ func TestOneSlotForTwoProcesses(t *testing.T) {
 	}
 }
 
+// observe is an Observer of troubles.
+type observe func(e *ratelimit.Event)
+
+func (o observe) Observe(_ context.Context, e *ratelimit.Event) {
+	if e.Kind == ratelimit.EventTrouble {
+		o(e)
+	}
+}
+
 // C09: what a call has returned stands, and its slot comes back by itself.
 func TestReleaseWhileTheServerIsAway(t *testing.T) {
 	server := newMini(t)
 	var told []string
-	guard := held(t, server.client, 1, 5*time.Second, ratelimit.OnError(func(method string, err error) {
-		told = append(told, method+": "+err.Error())
-	}))
+	guard := held(t, server.client, 1, 5*time.Second, ratelimit.Observe(observe(func(e *ratelimit.Event) {
+		told = append(told, e.Method+": "+e.Err.Error())
+	})))
 	call := begin(t, guard, t.Context())
 	server.Close()
 	call.End()
