@@ -57,6 +57,9 @@ func New(store Store, opts ...Option) (*Limiter, error) {
 		l.observers = []Observer{newLog(nil, false)}
 	}
 	l.stock = newStock(store, func(err error) { l.trouble(context.Background(), "", err) })
+	if w, ok := store.(outageWatcher); ok {
+		l.watchOutages(w)
+	}
 	return l, nil
 }
 

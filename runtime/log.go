@@ -8,21 +8,33 @@ import (
 	"time"
 )
 
-// maxLogMethods is how many methods a log keeps apart. Those beyond it have their troubles told as one.
-const maxLogMethods = 1000
-
-// Log returns an [Observer] that writes to logger what goes wrong, as warnings, and refusals, as information. If the logger is
-// nil it is the [slog.Default] of the moment.
+// Log returns an [Observer] that writes to logger, or to the [slog.Default] of the moment if that is nil:
+//
+//   - a refusal, as information, at most once per key and period of its limit, and once a second; with shadow=true if the limit
+//     only looks on. Of more than ten thousand keys at a time the further ones are only counted, and that is written once a
+//     minute;
+//   - what fails the store while calls go on, and what could not be given back, as warnings, once a minute for each method, and
+//     not while the store is known to be away, nor in the minute after that. An error that callers are given is not written;
+//   - each lease that is lost, as a warning;
+//   - that the store, or a server of it, is away, as a warning, or back;
+//   - that overrides were taken, or refused, as a warning.
+//
+// Keys are written as they are, escaped: they may hold addresses and names of callers.
 func Log(logger *slog.Logger) Observer { return newLog(logger, true) }
 
+// newLog returns a log that writes refusals, or all but those.
 func newLog(logger *slog.Logger, refusals bool) *log {
-	return &log{logger: logger, refusals: refusals, methods: map[string]*throttle{}}
+	l := &log{logger: logger}
+	if refusals {
+		l.refusals = newRefusals()
+	}
+	return l
 }
 
 // log implements [Log].
 type log struct {
 	logger   *slog.Logger
-	refusals bool
+	refusals *refusals // those that were written; nil if none are
 
 	mu      sync.Mutex
 	methods map[string]*throttle // of their troubles
@@ -33,13 +45,33 @@ var _ Observer = (*log)(nil)
 // Observe implements [Observer].
 func (l *log) Observe(ctx context.Context, e *Event) {
 	switch e.Kind {
+	case EventDecision, EventShadow:
+		if l.refusals != nil && !e.Allowed() {
+			l.refusal(ctx, e)
+		}
 	case EventStoreError:
 		if e.Failure != FailClosed { // or the caller is told
 			l.trouble(ctx, e)
 		}
 	case EventTrouble:
 		l.trouble(ctx, e)
+	case EventOutage:
+		if e.Away {
+			l.write(ctx, slog.LevelWarn, "rate limit: the store is away", slog.String("server", e.Server), slog.Any("error", e.Err))
+		} else {
+			l.write(ctx, slog.LevelInfo, "rate limit: the store is back", slog.String("server", e.Server))
+		}
+	case EventOverrides:
+		if e.Err != nil {
+			l.write(ctx, slog.LevelWarn, "rate limit: overrides refused", slog.Any("error", e.Err))
+		} else {
+			l.write(ctx, slog.LevelInfo, "rate limit: overrides taken")
+		}
 	}
+}
+
+func (l *log) write(ctx context.Context, level slog.Level, message string, attrs ...slog.Attr) {
+	l.to().LogAttrs(ctx, level, message, attrs...)
 }
 
 func (l *log) to() *slog.Logger {
@@ -49,22 +81,54 @@ func (l *log) to() *slog.Logger {
 	return l.logger
 }
 
-func (l *log) trouble(ctx context.Context, e *Event) {
-	if errors.Is(e.Err, ErrLeaseLost) || l.method(e.Method).isNews(isAway(e.Err), time.Now()) {
-		l.to().LogAttrs(ctx, slog.LevelWarn, "rate limit", slog.String("method", e.Method), slog.Any("error", e.Err))
+// refusal writes each refusal of an event that is news.
+func (l *log) refusal(ctx context.Context, e *Event) {
+	if !l.to().Enabled(ctx, slog.LevelInfo) {
+		return
+	}
+	for i := range e.Outcomes {
+		o := &e.Outcomes[i]
+		if o.Result.Allowed {
+			continue
+		}
+		news, unwritten := l.refusals.note(e.Method, o.Name, e.Key(i), o.Limit.Period)
+		if unwritten > 0 {
+			l.write(ctx, slog.LevelInfo, "rate limit exceeded by more keys than are told apart", slog.Int64("refusals", unwritten))
+		}
+		if !news {
+			continue
+		}
+		attrs := []slog.Attr{
+			slog.String("method", e.Method), slog.String("limit", o.Name), slog.String("key", string(e.Key(i))),
+		}
+		if o.Result.RetryAfter != Never {
+			attrs = append(attrs, slog.Duration("retry_after", o.Result.RetryAfter))
+		}
+		if o.Shadow {
+			attrs = append(attrs, slog.Bool("shadow", true))
+		}
+		l.write(ctx, slog.LevelInfo, "rate limit exceeded", attrs...)
 	}
 }
 
+func (l *log) trouble(ctx context.Context, e *Event) {
+	if errors.Is(e.Err, ErrLeaseLost) || l.method(e.Method).isNews(isAway(e.Err), time.Now()) {
+		l.write(ctx, slog.LevelWarn, "rate limit", slog.String("method", e.Method), slog.Any("error", e.Err))
+	}
+}
+
+// maxLogMethods is how many methods a log keeps apart. It is for programs that make up methods as they go: all others have theirs
+// in their code.
+const maxLogMethods = 1000
+
+// method returns when the troubles of a method were told.
 func (l *log) method(name string) *throttle {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t := l.methods[name]
 	if t == nil {
-		if len(l.methods) >= maxLogMethods {
-			name = ""
-			if t = l.methods[name]; t != nil {
-				return t
-			}
+		if l.methods == nil || len(l.methods) == maxLogMethods {
+			l.methods = map[string]*throttle{}
 		}
 		t = &throttle{}
 		l.methods[name] = t

@@ -66,7 +66,9 @@ type Result struct {
 // [CheckHolders] test this and what else a Store may rely on, and each method returns their error before it does
 // anything. A Store reads its clock once for all charges of a call. An error means that the Store cannot tell, never that
 // a limit refused. It may have a method Away() bool, to say that nothing was asked of a server that is known to be away:
-// so [Log] does not write of an outage call by call, and no slots are given back that were never taken.
+// so [Log] does not write of an outage call by call, and no slots are given back that were never taken. And it may have a method
+// WatchOutages(report func(server string, away bool, err error)) (stop func()) that has report called, until stop is, when the
+// store or a server of it is not asked any more, and why, and when it is again: so Observers are told.
 type Store interface {
 	// Take charges every bucket, or none if one of them refuses, and fills results. When one refuses, nothing is
 	// changed: the results of the others say whether they would have allowed the call, and where they stand. A holder

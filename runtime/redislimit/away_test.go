@@ -5,25 +5,26 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 	"github.com/ratelimitgen/ratelimitgen/runtime/redislimit"
 )
 
-// An outage is told once, by the Store. A method has told what failed before it was one, and nothing of the calls that go
+// An outage is told once. A method has told what failed before it was one, and nothing of the calls that go
 // on without Redis.
 func TestOutageIsNotToldCallByCall(t *testing.T) {
 	for _, failure := range []ratelimit.Failure{ratelimit.FailLocal, ratelimit.FailOpen, ratelimit.FailClosed} {
 		t.Run(string(failure), func(t *testing.T) {
 			inFakeTime(t, func(t *testing.T) {
 				var told strings.Builder
-				want := ""
+				want := `level=WARN msg="rate limit: the store is away" server=redis error="no answer within 100ms"` + "\n"
 				if failure != ratelimit.FailClosed { // which callers are told
-					want = `level=WARN msg="rate limit" method=m error="redislimit: take \"rl:{k}:tb:1h\": no answer within 100ms"` + "\n"
+					want = `level=WARN msg="rate limit" method=m error="redislimit: take \"rl:{k}:tb:1h\": no answer within 100ms"` + "\n" + want
 				}
 				logger := slog.New(slog.NewTextHandler(&told, &slog.HandlerOptions{ReplaceAttr: withoutTime}))
-				store := redislimit.NewOn(&fake{do: hang}, nil, redislimit.OnOutage(nil))
+				store := redislimit.NewOn(&fake{do: hang}, nil)
 				limiter, err := ratelimit.New(store, ratelimit.OnFailure(failure),
 					ratelimit.Observe(ratelimit.Log(logger)))
 				if err != nil {
@@ -37,6 +38,7 @@ func TestOutageIsNotToldCallByCall(t *testing.T) {
 						away = true
 					}
 				}
+				synctest.Wait()
 				if closed := failure == ratelimit.FailClosed; away != closed || told.String() != want {
 					t.Errorf("told %q, want %q; callers were told that the store is away: %v", &told, want, away)
 				}

@@ -96,3 +96,11 @@ func (s *Store) Waiting() int {
 	defer g.mu.Unlock()
 	return g.waiting
 }
+
+// Watchers returns how many watch the Store's outages.
+func Watchers(s *Store) int {
+	o := &s.sender.outages
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.watchers)
+}

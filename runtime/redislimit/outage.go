@@ -2,7 +2,9 @@ package redislimit
 
 import (
 	"log/slog"
+	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // Outage is a server that is taken off the path of calls, or is back on it.
@@ -12,8 +14,9 @@ type Outage struct {
 	Err    error  // the last failure of those that took it off; nil if it is back
 }
 
-// OnOutage has the Store report when a server is taken off the path of calls, and when it is back. The default is one
-// line of [slog.Default] each, a warning and an info; nil is no report.
+// OnOutage has the Store report when a server is taken off the path of calls, and when it is back, besides the Observers of
+// Limiters, see [Store.WatchOutages]. The default, for a Store that no Limiter watches, is one line of [slog.Default] each, a
+// warning and an info; nil is no report.
 //
 // A server is taken off after five failures in a row, or when of twenty exchanges or more within ten seconds at least half
 // have failed; an exchange is one, however many calls it has. These must have lasted for twice the [Timeout], so that it
@@ -30,7 +33,14 @@ type Outage struct {
 // No call waits for report. It is called once at a time, in order, in a goroutine of its own, which does not recover its
 // panics. That a server is silent is reported up to a second later, as go-redis takes that long to tell why it cannot connect.
 func OnOutage(report func(Outage)) Option {
-	return optionFunc(func(s *Store) { s.sender.outages.report = report })
+	return optionFunc(func(s *Store) { s.sender.outages.report, s.sender.outages.quiet = report, report == nil })
+}
+
+// WatchOutages has report called with what [OnOutage] tells of, until stop is called, and first with the servers that are off
+// the path now. A [ratelimit.Limiter] calls it to tell its Observers. Reports of one Store are called one at a time, in order,
+// in a goroutine of their own; report may still be called once while stop is.
+func (s *Store) WatchOutages(report func(server string, away bool, err error)) (stop func()) {
+	return s.sender.outages.watch(func(o Outage) { report(o.Server, o.Down, o.Err) })
 }
 
 func logOutage(o Outage) {
@@ -44,19 +54,70 @@ func logOutage(o Outage) {
 // outages reports what the breakers have seen, in order and one at a time.
 type outages struct {
 	report func(Outage)
+	quiet  bool // whether there is to be no report for want of others
 
-	mu      sync.Mutex
-	queue   []Outage
-	telling bool
+	mu       sync.Mutex
+	away     map[string]Outage // by server
+	watchers []*watcher
+	queue    []func()
+	telling  bool
+}
+
+// watcher is who watches a Store, and for how long.
+type watcher struct {
+	report  func(Outage)
+	stopped atomic.Bool
+}
+
+func (w *watcher) tell(o Outage) func() {
+	return func() {
+		if !w.stopped.Load() {
+			w.report(o)
+		}
+	}
+}
+
+func (o *outages) watch(report func(Outage)) (stop func()) {
+	w := &watcher{report: report}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.watchers = append(o.watchers, w)
+	for _, outage := range o.away {
+		o.enqueue(w.tell(outage))
+	}
+	return func() {
+		w.stopped.Store(true)
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.watchers = slices.DeleteFunc(o.watchers, func(other *watcher) bool { return other == w })
+	}
 }
 
 func (o *outages) add(outage Outage) {
-	if o.report == nil {
-		return
-	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.queue = append(o.queue, outage)
+	if outage.Down {
+		if o.away == nil {
+			o.away = map[string]Outage{}
+		}
+		o.away[outage.Server] = outage
+	} else {
+		delete(o.away, outage.Server)
+	}
+	switch {
+	case o.report != nil:
+		o.enqueue(func() { o.report(outage) })
+	case len(o.watchers) == 0 && !o.quiet:
+		o.enqueue(func() { logOutage(outage) })
+	}
+	for _, w := range o.watchers {
+		o.enqueue(w.tell(outage))
+	}
+}
+
+// enqueue has a report made after those before it.
+func (o *outages) enqueue(report func()) {
+	o.queue = append(o.queue, report)
 	if !o.telling {
 		o.telling = true
 		go o.tell()
@@ -66,22 +127,22 @@ func (o *outages) add(outage Outage) {
 // tell reports until there is nothing left.
 func (o *outages) tell() {
 	for {
-		next, ok := o.next()
+		report, ok := o.next()
 		if !ok {
 			return
 		}
-		o.report(next)
+		report()
 	}
 }
 
-func (o *outages) next() (Outage, bool) {
+func (o *outages) next() (report func(), ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.queue) == 0 {
 		o.queue, o.telling = nil, false
-		return Outage{}, false
+		return nil, false
 	}
-	next := o.queue[0]
+	report = o.queue[0]
 	o.queue = o.queue[1:]
-	return next, true
+	return report, true
 }

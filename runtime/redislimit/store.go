@@ -108,7 +108,7 @@ func Timeout(d time.Duration) Option {
 // that is nil, calls return errors of [KindMisconfigured], as those of the zero Store do.
 func New(client redis.UniversalClient, opts ...Option) *Store {
 	s := &Store{prefix: defaultPrefix, scripts: standard, local: newLocal()}
-	s.sender.timeout, s.sender.outages.report = defaultTimeout, logOutage
+	s.sender.timeout = defaultTimeout
 	s.sender.far, s.denied.most = farFlights, defaultDenied
 	if v := reflect.ValueOf(client); client != nil && (v.Kind() != reflect.Pointer || !v.IsNil()) {
 		s.sender.lead(client)
