@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/netip"
+	"os"
 	"time"
 
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
@@ -87,4 +89,70 @@ func ExampleLimiter_Close() {
 	// Output:
 	// 900 are left to other processes
 	// 997 are left when this one is done
+}
+
+// A log has a refusal once per key and period.
+func ExampleLog() {
+	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey || a.Key == "retry_after" { // or the example would say something else each time
+			return slog.Attr{}
+		}
+		return a
+	}}))
+	limiter, err := ratelimit.New(memlimit.New(), ratelimit.Observe(ratelimit.Log(logger)))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	guard := limiter.Guard("users.Service.Get", ratelimit.Rule{Key: "get:{@user}", Limit: ratelimit.Limit{Count: 1, Period: time.Hour}})
+	for range 100 {
+		_ = guard.Allow(ratelimit.WithCaller(context.Background(), "user", "ann"))
+	}
+	// Output:
+	// level=INFO msg="rate limit exceeded" method=users.Service.Get limit=1h key=get:ann
+}
+
+// refusalsByLimit counts, as a collector of metrics does.
+type refusalsByLimit map[string]int
+
+func (c refusalsByLimit) Observe(_ context.Context, e *ratelimit.Event) {
+	for _, o := range e.Outcomes {
+		if e.Kind == ratelimit.EventDecision && !o.Result.Allowed {
+			c[ratelimit.LimitID(e.Method, o.Name)]++
+		}
+	}
+}
+
+// An Observer is told what each limit has answered to each call.
+func ExampleObserve() {
+	refusals := refusalsByLimit{}
+	limiter, err := ratelimit.New(memlimit.New(), ratelimit.Observe(refusals))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	guard := limiter.Guard("users.Service.Get", ratelimit.Rule{Key: "get", Limit: ratelimit.Limit{Count: 2, Period: time.Hour}})
+	for range 5 {
+		_ = guard.Allow(context.Background())
+	}
+	fmt.Println(refusals)
+	// Output:
+	// map[users.Service.Get#1h:3]
+}
+
+// A new limit is tried on the real traffic before it refuses anybody.
+func ExampleWithMode() {
+	limiter, err := ratelimit.New(memlimit.New(), ratelimit.WithMode(ratelimit.ModeShadow))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	guard := limiter.Guard("users.Service.Get", ratelimit.Rule{Key: "get", Limit: ratelimit.Limit{Count: 1, Period: time.Hour}})
+	for range 3 {
+		fmt.Println(guard.Allow(context.Background()))
+	}
+	// Output:
+	// <nil>
+	// <nil>
+	// <nil>
 }
