@@ -31,13 +31,13 @@ func (g *Guard) Begin(ctx context.Context, call ...Arg) (*Call, error) {
 	if err := g.usable(); err != nil {
 		return nil, err
 	}
-	s := scratchPool.Get().(*scratch)
+	s, p := scratchPool.Get().(*scratch), g.plan()
 	s.timed = true
-	if g.leased {
+	if p.leased {
 		s.holder = rand.Text() // 130 random bits
 	}
 	c := &Call{guard: g, caller: ctx, ctx: ctx}
-	err := g.decide(ctx, s, call)
+	err := g.decide(ctx, s, p, call)
 	switch {
 	case err != nil:
 		s.release()

@@ -34,6 +34,13 @@ func WithCaller(ctx context.Context, name, value string) context.Context {
 	return context.WithValue(ctx, callerKey(name), value)
 }
 
+// Caller returns the attribute of that name that [WithCaller] put into the context, and whether there is one that is not empty.
+// "ip" is not read from [WithClientIP], see [ClientIP].
+func Caller(ctx context.Context, name string) (value string, ok bool) {
+	value, _ = ctx.Value(callerKey(name)).(string)
+	return value, value != ""
+}
+
 // appendCaller appends the escaped caller attribute whose context key is given, and reports whether there was one.
 func appendCaller(dst []byte, ctx context.Context, key any) ([]byte, bool) {
 	value, _ := ctx.Value(key).(string)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 )
 
 // Guard holds the limits of one method. Generated code makes one for each limited method and asks it before each call.
@@ -11,12 +12,11 @@ import (
 type Guard struct {
 	limiter *Limiter
 	method  string
-	rules   []rule   // that hold
-	shadows []rule   // that only look on
-	wanted  []string // texts of the parts that each call gives for the keys
-	leased  bool     // whether a rule is leased
-	waits   bool     // whether a rule has a Wait
-	err     error    // why the rules cannot be kept, told to each call: a method is never left unprotected
+	rules   []rule               // as the directives have them
+	wanted  []string             // texts of the parts that each call gives for the keys
+	plain   *plan                // without overrides
+	planned atomic.Pointer[plan] // with the last ones
+	err     error                // why the rules cannot be kept, told to each call: a method is never left unprotected
 }
 
 // Guard returns the guard of a method that has the given limits, all of which must allow a call. The method, e.g.
@@ -25,13 +25,8 @@ type Guard struct {
 func (l *Limiter) Guard(method string, rules ...Rule) *Guard {
 	g := &Guard{limiter: l, method: method}
 	var errs []error
-	var infos []LimitInfo
 	names := make(map[string]bool, len(rules))
 	for _, r := range rules {
-		own := r
-		if l != nil {
-			r.Mode = max(r.Mode, l.mode)
-		}
 		compiled, err := compile(r, &g.wanted)
 		if err != nil {
 			errs = append(errs, err)
@@ -41,23 +36,14 @@ func (l *Limiter) Guard(method string, rules ...Rule) *Guard {
 			errs = append(errs, fmt.Errorf("ratelimit: two limits are named %q", compiled.Name))
 		}
 		names[compiled.Name] = true
-		infos = append(infos, LimitInfo{ID: LimitID(method, compiled.Name), Method: method, Name: compiled.Name, Rule: own, Holds: r})
-		switch r.Mode {
-		case ModeOff:
-			continue
-		case ModeShadow:
-			g.shadows = append(g.shadows, compiled)
-		default:
-			g.rules = append(g.rules, compiled)
-		}
-		g.leased = g.leased || compiled.leased
-		g.waits = g.waits || compiled.Wait > 0 && r.Mode == ModeEnforce
+		g.rules = append(g.rules, compiled)
 	}
 	if l == nil || l.store == nil {
 		errs = append(errs, errNoStore)
 	}
 	if g.err = errors.Join(errs...); g.err == nil {
-		l.limits.add(infos)
+		g.plain = g.makePlan(nil)
+		l.limits.add(method, rules, g.rules)
 	}
 	return g
 }
@@ -74,11 +60,12 @@ func (g *Guard) Allow(ctx context.Context, call ...Arg) error {
 	if err := g.usable(); err != nil {
 		return err
 	}
-	if g.leased {
+	p := g.plan()
+	if p.leased {
 		return g.undecided(errLeased)
 	}
 	s := scratchPool.Get().(*scratch)
-	err := g.decide(ctx, s, call)
+	err := g.decide(ctx, s, p, call)
 	if err == nil && s.delay > 0 {
 		if ended := s.awaitTurn(ctx); ended != nil {
 			g.giveUp(ctx, s)
@@ -104,13 +91,14 @@ func (g *Guard) undecided(err error) error { return &DecisionError{Method: g.met
 
 // decide charges the limits of a call and keeps the charges in s. There are none when no limit is meant, or when the store
 // cannot tell and such calls go on.
-func (g *Guard) decide(ctx context.Context, s *scratch, call args) error {
-	s.method = g.method
+func (g *Guard) decide(ctx context.Context, s *scratch, p *plan, call args) error {
+	s.method, s.waits = g.method, p.waits
 	if err := call.check(len(g.wanted)); err != nil {
 		return g.undecided(err)
 	}
-	for i := range g.rules {
-		if err := g.charge(ctx, s, &g.rules[i], call); err != nil {
+	holds, looks := p.choose(ctx, s)
+	for _, r := range holds {
+		if err := g.charge(ctx, s, r, call); err != nil {
 			return err
 		}
 	}
@@ -119,8 +107,8 @@ func (g *Guard) decide(ctx context.Context, s *scratch, call args) error {
 			return err
 		}
 	}
-	if len(g.shadows) > 0 {
-		g.shadow(ctx, s, call)
+	if len(looks) > 0 {
+		g.shadow(ctx, s, looks, call)
 	}
 	return nil
 }
@@ -129,7 +117,7 @@ func (g *Guard) decide(ctx context.Context, s *scratch, call args) error {
 func (g *Guard) take(ctx context.Context, s *scratch) error {
 	var decided bool
 	var err error
-	if g.waits {
+	if s.waits {
 		decided, err = g.takeInTurn(ctx, s)
 	} else {
 		decided, err = g.limiter.take(ctx, s)
@@ -175,7 +163,7 @@ func (g *Guard) charge(ctx context.Context, s *scratch, r *rule, call args) erro
 	s.charges = append(s.charges, r.charge)
 	c := &s.charges[len(s.charges)-1]
 	c.Cost, c.Key = cost, key
-	if g.waits || s.timed { // who gives up waiting, and Call.End, may give units back early
+	if s.waits || s.timed { // who gives up waiting, and Call.End, may give units back early
 		c.Fresh = true
 	}
 	if r.leased {
@@ -183,7 +171,7 @@ func (g *Guard) charge(ctx context.Context, s *scratch, r *rule, call args) erro
 	}
 	if r.Prefetch > 0 {
 		s.stocked = true
-		if others := g.limiter.instances - 1; !g.waits && !s.timed && others < r.Limit.Capacity()/r.Prefetch {
+		if others := g.limiter.instances - 1; !s.waits && !s.timed && others < r.Limit.Capacity()/r.Prefetch {
 			c.elsewhere = others * r.Prefetch
 		}
 	}

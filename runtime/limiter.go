@@ -21,6 +21,7 @@ type Limiter struct {
 	observed   bool // whether decisions are told
 	panics     throttle
 	limits     limits
+	overriding overriding
 	leases     leases
 	stock      *stock
 	lines      lines
@@ -38,6 +39,7 @@ func (f optionFunc) apply(l *Limiter) error { return f(l) }
 // New returns a Limiter that asks store. It returns an error if store is nil or an option is invalid.
 func New(store Store, opts ...Option) (*Limiter, error) {
 	l := &Limiter{store: store, failure: FailLocal, instances: 1}
+	l.overriding.limiter = l
 	l.leases = leases{limiter: l, changed: make(chan struct{}, 1)}
 	if store == nil {
 		return nil, errNoStore
@@ -56,6 +58,7 @@ func New(store Store, opts ...Option) (*Limiter, error) {
 	if !l.observable {
 		l.observers = []Observer{newLog(nil, false)}
 	}
+	l.overriding.merge()
 	l.stock = newStock(store, func(err error) { l.trouble(context.Background(), "", err) })
 	if w, ok := store.(outageWatcher); ok {
 		l.watchOutages(w)
@@ -94,10 +97,11 @@ func (l *Limiter) AllowN(ctx context.Context, key string, limit Limit, n int64) 
 	if l == nil || l.store == nil {
 		return Result{}, &DecisionError{Err: errNoStore}
 	}
-	if l.mode == ModeOff {
+	mode := l.overriding.mode()
+	if mode == ModeOff {
 		return Result{Allowed: true}, nil
 	}
-	s.method, s.shadow = "", l.mode == ModeShadow
+	s.method, s.shadow = "", mode == ModeShadow
 	decided, err := l.take(ctx, s)
 	if err != nil {
 		return Result{}, &DecisionError{Err: err}

@@ -13,7 +13,7 @@ type LimitInfo struct {
 	Method string
 	Name   string
 	Rule   Rule // as the [Guard] was made with it
-	Holds  Rule // as it holds, the Limiter's mode included
+	Holds  Rule // as it holds for callers whom no override names, the Limiter's mode included
 }
 
 // LimitID returns the id of a method's limit, e.g. "users.Service.Get#1s".
@@ -22,19 +22,33 @@ func LimitID(method, name string) string { return method + "#" + name }
 // limits are those that the guards of a Limiter were made with.
 type limits struct {
 	mu sync.Mutex
-	of map[string]LimitInfo // by ID
+	of map[string]knownLimit // by ID
+}
+
+type knownLimit struct {
+	LimitInfo
+	base *rule
 }
 
 // add replaces what was known of the same limits: a guard may be made again.
-func (ls *limits) add(infos []LimitInfo) {
+func (ls *limits) add(method string, rules []Rule, compiled []rule) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	if ls.of == nil {
-		ls.of = map[string]LimitInfo{}
+		ls.of = map[string]knownLimit{}
 	}
-	for _, info := range infos {
-		ls.of[info.ID] = info
+	for i := range compiled {
+		name := compiled[i].Name
+		info := LimitInfo{ID: LimitID(method, name), Method: method, Name: name, Rule: rules[i]}
+		ls.of[info.ID] = knownLimit{info, &compiled[i]}
 	}
+}
+
+// sorted returns the limits by their ids in order.
+func (ls *limits) sorted() []knownLimit {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	return slices.SortedFunc(maps.Values(ls.of), func(a, b knownLimit) int { return cmp.Compare(a.ID, b.ID) })
 }
 
 // Limits returns the limits of all guards that were made of the Limiter, by their ids in order. A guard that is made again,
@@ -44,7 +58,12 @@ func (l *Limiter) Limits() []LimitInfo {
 	if l == nil {
 		return nil
 	}
-	l.limits.mu.Lock()
-	defer l.limits.mu.Unlock()
-	return slices.SortedFunc(maps.Values(l.limits.of), func(a, b LimitInfo) int { return cmp.Compare(a.ID, b.ID) })
+	known := l.limits.sorted()
+	infos := make([]LimitInfo, len(known))
+	t := l.overriding.table.Load()
+	for i, k := range known {
+		infos[i] = k.LimitInfo
+		infos[i].Holds = l.holds(k, t)
+	}
+	return infos
 }

@@ -111,9 +111,7 @@ func compile(r Rule, wanted *[]string) (rule, error) {
 		r.Status = http.StatusTooManyRequests
 	}
 	compiled := rule{Rule: r, parts: parts, leased: r.Limit.Algorithm == Concurrency}
-	// Units that processes have taken in advance may come back early, and what looks on is there to be measured.
-	fresh := r.Prefetch > 0 || r.Mode == ModeShadow
-	compiled.charge = Charge{Name: r.Name, Limit: r.Limit, Cost: r.Cost, Fresh: fresh, prefetch: r.Prefetch}
+	compiled.charge = Charge{Name: r.Name, Limit: r.Limit, Cost: r.Cost, Fresh: r.isFresh(), prefetch: r.Prefetch}
 	if len(parts) == 1 && parts[0].kind == literalPart {
 		compiled.charge.Key, compiled.parts = slices.Clip([]byte(parts[0].literal)), nil
 	}
@@ -125,6 +123,10 @@ func compile(r Rule, wanted *[]string) (rule, error) {
 	}
 	return compiled, nil
 }
+
+// isFresh reports whether the store is to be asked itself: units that processes have taken in advance may come back early, and
+// what looks on is there to be measured.
+func (r *Rule) isFresh() bool { return r.Prefetch > 0 || r.Mode == ModeShadow }
 
 // checkPrefetch returns an error unless units of the limit may lie in this process.
 func (r *Rule) checkPrefetch() error {

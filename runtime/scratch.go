@@ -11,7 +11,9 @@ import (
 type scratch struct {
 	method   string // that of the call
 	keys     []byte
-	rules    []*rule
+	holding  []*rule // limits that hold for the call, if that depends on it
+	looking  []*rule // those that only look on, likewise
+	rules    []*rule // of the charges
 	charges  []Charge
 	results  []Result
 	outcomes []Outcome
@@ -23,6 +25,7 @@ type scratch struct {
 	}
 	holder  string        // of the slots that are taken
 	stocked bool          // whether a charge has a prefetch
+	waits   bool          // whether a limit of the call may have a Wait
 	timed   bool          // whether asked is wanted
 	asked   time.Time     // when the store was asked, or just before
 	took    time.Duration // what asking took, if somebody observes
@@ -81,8 +84,9 @@ func (s *scratch) restore() {
 
 // release makes the scratch ready for another decision. What it still refers to is overwritten by that, or goes with the pool.
 func (s *scratch) release() {
+	s.holding, s.looking = s.holding[:0], s.looking[:0]
 	s.keys, s.rules, s.charges, s.results, s.outcomes = s.keys[:0], s.rules[:0], s.charges[:0], s.results[:0], s.outcomes[:0]
 	s.local, s.failed, s.holder, s.stocked, s.timed, s.delay = false, nil, "", false, false, 0
-	s.took, s.shadow = 0, false
+	s.took, s.shadow, s.waits = 0, false, false
 	scratchPool.Put(s)
 }

@@ -7,12 +7,11 @@ import (
 
 // shadow charges the limits that only look on, of a call that goes on whatever they say. What they took is added to s, so
 // that it is given back with the rest.
-func (g *Guard) shadow(ctx context.Context, s *scratch, call args) {
+func (g *Guard) shadow(ctx context.Context, s *scratch, looks []*rule, call args) {
 	t := scratchPool.Get().(*scratch)
 	defer t.release()
-	t.method, t.holder, t.timed, t.shadow = g.method, s.holder, s.timed, true
-	for i := range g.shadows {
-		r := &g.shadows[i]
+	t.method, t.waits, t.holder, t.timed, t.shadow = g.method, s.waits, s.holder, s.timed, true
+	for _, r := range looks {
 		var lacking *LimitError
 		switch err := g.charge(ctx, t, r, call); {
 		case err == nil:

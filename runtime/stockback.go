@@ -172,15 +172,16 @@ func (s *stock) close(ctx context.Context) error {
 	return errors.Join(slices.Collect(s.giveBack(ctx, always))...) // also of calls that still find something here
 }
 
-// Close gives back to the store what the Limiter has taken of it in advance, see [Rule.Prefetch]. It is for the end of a
-// process, and may be called more than once, and by several goroutines. When it returns nil, nothing lies here. Calls that come
-// later are decided as ever, but each takes just what it needs.
+// Close gives back to the store what the Limiter has taken of it in advance, see [Rule.Prefetch], and ends all looking at sources
+// of overrides, see [Limiter.Watch]. It is for the end of a process, and may be called more than once, and by several
+// goroutines. When it returns nil, nothing lies here. Calls that come later are decided as ever, but each takes just what it
+// needs; overrides hold as they did last.
 //
-// Its error is that of ctx, if calls that are on their way to the store last longer, or that of the store: units that are not
-// given back are counted as used.
+// Its error is that of ctx, if calls that are on their way to the store last longer, or a look at a source does, or that of the
+// store: units that are not given back are counted as used.
 func (l *Limiter) Close(ctx context.Context) error {
 	if l == nil || l.stock == nil {
 		return nil
 	}
-	return l.stock.close(ctx)
+	return errors.Join(l.overriding.close(ctx), l.stock.close(ctx))
 }

@@ -1,0 +1,82 @@
+package ratelimit
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// with returns the rule with a change, which is valid by itself. The error says what it is that the limit cannot have.
+//
+// Prefetch is not for overrides to say. No more is taken at once than Count, and nothing in advance of a Count of 1.
+func (r *rule) with(c change) (*rule, error) {
+	v := *r
+	l := &v.Limit
+	if c.count != 0 {
+		l.Count = c.count
+	}
+	if c.period != 0 {
+		l.Period = c.period
+	}
+	if c.burst != 0 {
+		l.Burst = c.burst
+	}
+	if c.mode != 0 {
+		v.Mode = c.asMode()
+	}
+	if c.fail != "" {
+		v.Fail = c.fail
+	}
+	if c.burst != 0 && !algorithms[l.Algorithm].burst {
+		return nil, fmt.Errorf("burst is %d: %v has no burst", c.burst, l.Algorithm)
+	}
+	if err := l.Validate(); err != nil {
+		return nil, unprefixed(err)
+	}
+	if !r.CostArg {
+		if most := l.Capacity(); r.charge.Cost > most && r.charge.Cost <= r.Limit.Capacity() {
+			return nil, fmt.Errorf("the capacity is %d: want at least what a call costs, %d", most, r.charge.Cost)
+		}
+		if l.tooManySlots(r.charge.Cost) {
+			return nil, fmt.Errorf("count is %d: a call takes %d slots, and can have at most %d", l.Count, r.charge.Cost, maxSlots)
+		}
+	}
+	if r.ahead {
+		if err := l.checkWait("wait", r.Wait); err != nil {
+			return nil, unprefixed(err)
+		}
+	}
+	if v.Prefetch = min(r.Prefetch, l.Count); v.Prefetch < 2 {
+		v.Prefetch = 0
+	}
+	v.charge.Limit, v.charge.prefetch = *l, v.Prefetch
+	v.charge.Fresh = r.Prefetch > 0 || v.isFresh() // other callers may have units in advance
+	return &v, nil
+}
+
+// unprefixed returns an error without the name of the package, which the one that it goes into has.
+func unprefixed(err error) error {
+	return errors.New(strings.ReplaceAll(err.Error(), "ratelimit: ", ""))
+}
+
+// checkFor returns what a limit cannot have of an override that is valid by itself.
+func (o *Override) checkFor(id string, r *rule) error {
+	if o == nil {
+		return nil
+	}
+	own := o.change()
+	var errs []error
+	if _, err := r.with(own); err != nil {
+		errs = append(errs, inOverride(id, "", err))
+	}
+	for i := range o.Callers {
+		c := o.Callers[i].change()
+		if c == (change{}) {
+			continue
+		}
+		if _, err := r.with(c.over(own)); err != nil {
+			errs = append(errs, inOverride(id, callersName(i), err))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,131 @@
+package ratelimit
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"sync"
+	"sync/atomic"
+)
+
+// overrideTable are the overrides of a Limiter from everywhere. It is not changed once it is made.
+type overrideTable struct {
+	mode   Mode // of the whole Limiter
+	limits map[string]*Override
+	by     func(ctx context.Context, limit string) (Override, bool)
+}
+
+// overriding is where the overrides of a Limiter come from.
+type overriding struct {
+	limiter *Limiter
+	table   atomic.Pointer[overrideTable] // nil as long as nothing is overridden
+	by      func(ctx context.Context, limit string) (Override, bool)
+
+	mu      sync.Mutex
+	watches []*watch   // in the order in which they began
+	own     *Overrides // by hand
+	closed  bool
+	running sync.WaitGroup // of watches
+}
+
+// OverrideBy has f asked at each call how each of its limits holds for the caller, as the context tells: e.g. more for
+// premium users. What it returns goes before all other overrides, field by field; its Callers are not looked at. With false,
+// or the zero Override, these hold.
+//
+// F is called once for each limit of a call, in the goroutine of the call and before the store is asked, by several goroutines at
+// once. It must not block nor panic, and should not allocate. It should return few different values: a limit keeps 256
+// that were asked for ready, and prepares others anew, which takes some microseconds. What a limit cannot have is not
+// done, and told by an [Event] of [EventOverrides] when it comes up. [Limiter.Allow] has no limits that it could ask for.
+func OverrideBy(f func(ctx context.Context, limit string) (Override, bool)) Option {
+	return optionFunc(func(l *Limiter) error {
+		if f == nil {
+			return errors.New("ratelimit: OverrideBy(nil): want a function")
+		}
+		l.overriding.by = f
+		return nil
+	})
+}
+
+// Override has overrides that the program gives hold from now on, in place of the last ones that it gave. Limit by limit, they
+// go before what a source says of a limit, see [Limiter.Watch]; an empty [Override] is the directive. Nil takes back what
+// was given.
+//
+// The error says all that is wrong, each with the limit's id, and then nothing has changed: values that no limit can have,
+// and those that one of the limits of [Limiter.Limits] cannot have, see [Limiter.CheckOverrides].
+func (l *Limiter) Override(o *Overrides) error {
+	if err := l.CheckOverrides(o); err != nil {
+		return err
+	}
+	ov := &l.overriding
+	ov.mu.Lock()
+	ov.own = o
+	ov.merge()
+	ov.mu.Unlock()
+	l.tell(context.Background(), &Event{Kind: EventOverrides})
+	return nil
+}
+
+// CheckOverrides returns all that is wrong about overrides for the limits that the Limiter has now, as [Limiter.Override]
+// does, or nil. A limit that is made later and cannot have what is said about it holds as its directive says, and that is
+// told by an [Event] of [EventOverrides].
+func (l *Limiter) CheckOverrides(o *Overrides) error {
+	if l == nil || l.store == nil {
+		return errNoStore
+	}
+	if o == nil {
+		return nil
+	}
+	if err := o.check(); err != nil {
+		return err
+	}
+	var errs []error
+	for _, k := range l.limits.sorted() {
+		errs = append(errs, o.Limits[k.ID].checkFor(k.ID, k.base))
+	}
+	return errors.Join(errs...)
+}
+
+// merge makes the table anew. The lock is held.
+func (o *overriding) merge() {
+	t := &overrideTable{mode: o.limiter.mode, limits: map[string]*Override{}, by: o.by}
+	changes := t.by != nil
+	for _, overrides := range append(o.sources(), o.own) {
+		if overrides == nil {
+			continue
+		}
+		if overrides.Mode != nil {
+			t.mode = *overrides.Mode
+		}
+		maps.Copy(t.limits, overrides.Limits)
+		changes = changes || overrides.Mode != nil || len(overrides.Limits) > 0
+	}
+	if !changes {
+		t = nil
+	}
+	o.table.Store(t)
+}
+
+// sources returns what the sources say, in the order in which one goes before the other.
+func (o *overriding) sources() []*Overrides {
+	all := make([]*Overrides, len(o.watches))
+	for i, w := range o.watches {
+		all[i] = w.taken
+	}
+	return all
+}
+
+// mode returns that of the whole Limiter for a call that begins now.
+func (o *overriding) mode() Mode {
+	if t := o.table.Load(); t != nil {
+		return t.mode
+	}
+	return o.limiter.mode
+}
+
+// holds returns how a limit holds under a table, which may be nil, for callers whom no override names.
+func (l *Limiter) holds(k knownLimit, t *overrideTable) Rule {
+	c, _ := newChoice(k.base, k.ID, l, t) // the error was told when the overrides were taken
+	r := k.Rule
+	r.Limit, r.Mode, r.Fail, r.Prefetch = c.plain.Limit, c.plain.Mode, c.plain.Fail, c.plain.Prefetch
+	return r
+}

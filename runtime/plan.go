@@ -1,0 +1,75 @@
+package ratelimit
+
+import "context"
+
+// plan is how the limits of a [Guard] hold under one table of overrides. It is not changed once it is made. A call that has
+// begun by one ends by it.
+type plan struct {
+	of      *overrideTable // nil if there are no overrides
+	holds   []*rule        // limits that hold
+	looks   []*rule        // limits that only look on
+	choices []*choice      // of all limits, in place of these, if it depends on the call how they hold
+	leased  bool           // whether a call may hold slots
+	waits   bool           // whether a limit that holds may have a Wait
+}
+
+// plan returns the plan of a call that begins now.
+func (g *Guard) plan() *plan {
+	t := g.limiter.overriding.table.Load()
+	if t == nil {
+		return g.plain
+	}
+	if p := g.planned.Load(); p != nil && p.of == t {
+		return p
+	}
+	p := g.makePlan(t)
+	g.planned.Store(p) // if two calls have made it, either will do
+	return p
+}
+
+// makePlan returns the plan for a table of overrides, which may be nil.
+func (g *Guard) makePlan(t *overrideTable) *plan {
+	p := &plan{of: t}
+	varies := false
+	choices := make([]*choice, len(g.rules))
+	for i := range g.rules {
+		c, err := newChoice(&g.rules[i], LimitID(g.method, g.rules[i].Name), g.limiter, t)
+		if err != nil { // of a guard that was made after the overrides were taken
+			g.limiter.tell(context.Background(), &Event{Kind: EventOverrides, Method: g.method, Err: err})
+		}
+		choices[i] = c
+		varies = varies || c.varies()
+		p.leased = p.leased || c.plain.leased && (c.may(ModeEnforce) || c.may(ModeShadow))
+		p.waits = p.waits || c.plain.Wait > 0 && c.may(ModeEnforce)
+	}
+	if varies {
+		p.choices = choices
+		return p
+	}
+	for _, c := range choices {
+		p.holds, p.looks = c.plain.enlist(p.holds, p.looks)
+	}
+	return p
+}
+
+// enlist appends the rule to those that hold or to those that only look on, or to neither if it is off.
+func (r *rule) enlist(holds, looks []*rule) (newHolds, newLooks []*rule) {
+	switch r.Mode {
+	case ModeEnforce:
+		return append(holds, r), looks
+	case ModeShadow:
+		return holds, append(looks, r)
+	}
+	return holds, looks
+}
+
+// choose returns the limits that hold for a call, and those that only look on. They may be kept in s.
+func (p *plan) choose(ctx context.Context, s *scratch) (holds, looks []*rule) {
+	if p.choices == nil {
+		return p.holds, p.looks
+	}
+	for _, c := range p.choices {
+		s.holding, s.looking = c.choose(ctx).enlist(s.holding, s.looking)
+	}
+	return s.holding, s.looking
+}

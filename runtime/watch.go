@@ -1,0 +1,190 @@
+package ratelimit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+)
+
+// watchInterval is how often a source of overrides is looked at: so that a change is seen within a second.
+const watchInterval = 500 * time.Millisecond
+
+// OverrideSource is where overrides come from: a file, see package overrides, or a hash in Redis, see package redislimit.
+type OverrideSource interface {
+	// Load returns what the source says now. An error says that it cannot be told: then what it said last holds. Once
+	// returned, Overrides are not changed; to return the same pointer says that nothing has changed. It is called by one
+	// goroutine of a Limiter at a time, and should return when ctx ends.
+	Load(ctx context.Context) (*Overrides, error)
+}
+
+// OverrideStore is an [OverrideSource] that can be edited, e.g. by the page of package dashboard.
+type OverrideStore interface {
+	OverrideSource
+	// Set has o hold for the limit of that id, in place of what the store said about it. Nil deletes that. The error is that of
+	// values that no limit can have, or of the store.
+	Set(ctx context.Context, limit string, o *Override) error
+	// SetMode sets the mode of the whole Limiter, or with nil deletes it.
+	SetMode(ctx context.Context, m *Mode) error
+}
+
+// watch is a source that a Limiter looks at.
+type watch struct {
+	limiter *Limiter
+	source  OverrideSource
+	stop    context.CancelFunc
+	taken   *Overrides // under the lock of overriding
+	told    string     // the last error; empty if the last look found none
+}
+
+var errClosed = errors.New("ratelimit: the Limiter is closed")
+
+// Watch has what the source says hold, and looks twice a second whether it says something else, until ctx ends or
+// [Limiter.Close]; what it said last then still holds. Of several sources, what a later one says of a limit goes before what an
+// earlier one says of it, and likewise the mode of the whole Limiter.
+//
+// What a source says is taken as a whole, and not at all if something is wrong with it, see [Limiter.CheckOverrides], or if
+// it cannot be loaded: then what it said last holds. Both are told by an [Event] of [EventOverrides]; the same error once, until
+// all is well.
+//
+// The first look is over when Watch returns. Its error is that of this look: nothing was taken yet, but the Limiter goes on
+// looking, so that a program may start while its source is away.
+func (l *Limiter) Watch(ctx context.Context, source OverrideSource) error {
+	if l == nil || l.store == nil {
+		return errNoStore
+	}
+	if source == nil {
+		return errors.New("ratelimit: Watch(nil): want an OverrideSource")
+	}
+	ctx, stop := context.WithCancel(ctx)
+	w := &watch{limiter: l, source: source, stop: stop}
+	if !l.overriding.begin(w) {
+		stop()
+		return errClosed
+	}
+	if local, ok := source.(*LocalOverrides); ok {
+		defer l.overriding.running.Done()
+		return local.attach(ctx, w)
+	}
+	err := w.look(ctx)
+	go w.run(ctx)
+	return err
+}
+
+// begin reports whether the Limiter is open to another source, whose watch must then end by running.Done.
+func (o *overriding) begin(w *watch) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
+		return false
+	}
+	o.watches = append(o.watches, w)
+	o.running.Add(1)
+	return true
+}
+
+// close ends all watches.
+func (o *overriding) close(ctx context.Context) error {
+	o.mu.Lock()
+	o.closed = true
+	for _, w := range o.watches {
+		w.stop()
+	}
+	o.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		o.running.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (w *watch) run(ctx context.Context) {
+	defer w.limiter.overriding.running.Done()
+	defer w.stop()
+	ticker := time.NewTicker(watchInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			_ = w.look(ctx) // which tells it
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// look takes what the source says now, and tells what comes of it.
+func (w *watch) look(ctx context.Context) error {
+	o, err := w.load(ctx)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	changed := false
+	if err == nil {
+		changed, err = w.take(o)
+	}
+	w.tell(changed, err)
+	return err
+}
+
+// load does not let a panic of the source through, which nobody could recover.
+func (w *watch) load(ctx context.Context) (o *Overrides, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("ratelimit: a source of overrides panicked: %v", p)
+		}
+	}()
+	o, err = w.source.Load(ctx)
+	if err == nil && o == nil {
+		err = errors.New("ratelimit: a source of overrides returned nothing: want Overrides")
+	}
+	return o, err
+}
+
+// take reports whether the Limiter has taken overrides that it has not had before.
+func (w *watch) take(o *Overrides) (changed bool, err error) {
+	ov := &w.limiter.overriding
+	ov.mu.Lock()
+	same := o == w.taken || w.taken != nil && reflect.DeepEqual(o, w.taken)
+	ov.mu.Unlock()
+	if same {
+		return false, nil
+	}
+	if err := w.limiter.CheckOverrides(o); err != nil {
+		return false, err
+	}
+	w.set(o)
+	return true, nil
+}
+
+// set has overrides hold that the Limiter can keep.
+func (w *watch) set(o *Overrides) {
+	ov := &w.limiter.overriding
+	ov.mu.Lock()
+	defer ov.mu.Unlock()
+	w.taken = o
+	ov.merge()
+}
+
+// tell tells the observers what came of a look, unless they know.
+func (w *watch) tell(changed bool, err error) {
+	said := ""
+	if err != nil {
+		said = err.Error()
+	}
+	if isAway(err) { // which the source, or the store that it is beside, has told by itself
+		return
+	}
+	news := changed || said != w.told
+	w.told = said
+	if news {
+		w.limiter.tell(context.Background(), &Event{Kind: EventOverrides, Err: err})
+	}
+}

@@ -1,0 +1,241 @@
+package ratelimit_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+	"github.com/ratelimitgen/ratelimitgen/runtime/memlimit"
+)
+
+// source is an OverrideSource that a test changes between looks.
+type source struct {
+	overrides *ratelimit.Overrides
+	err       error
+	loads     int
+}
+
+func (s *source) Load(context.Context) (*ratelimit.Overrides, error) {
+	s.loads++
+	return s.overrides, s.err
+}
+
+func countOf(n int64) *ratelimit.Overrides { return overrides(getID, ratelimit.Override{Count: n}) }
+
+// look waits until the sources were looked at again.
+func look() {
+	time.Sleep(500 * time.Millisecond)
+	synctest.Wait()
+}
+
+func watching(t *testing.T, l *ratelimit.Limiter, s ratelimit.OverrideSource) {
+	t.Helper()
+	if err := l.Watch(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// holding expects the count of the limit getID.
+func holding(t *testing.T, l *ratelimit.Limiter, want int64) {
+	t.Helper()
+	for _, info := range l.Limits() {
+		if got := info.Holds.Limit.Count; info.ID == getID && got != want {
+			t.Errorf("a count of %d holds, want %d", got, want)
+		}
+	}
+}
+
+func TestSourceIsWatched(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told overrideEvents
+		limiter := newLimiter(t, memlimit.New(), ratelimit.Observe(&told))
+		limiter.Guard("m.Get", getRule)
+		s := &source{overrides: countOf(3)}
+		watching(t, limiter, s)
+		holding(t, limiter, 3)
+		told.expect(t, "taken")
+
+		s.overrides = countOf(3) // others that are equal
+		look()
+		told.expect(t)
+		s.overrides = countOf(4)
+		look()
+		holding(t, limiter, 4)
+		told.expect(t, "taken")
+
+		s.err = errors.New("no answer")
+		look()
+		look()
+		holding(t, limiter, 4)
+		told.expect(t, "no answer") // once
+		s.err = nil
+		look()
+		told.expect(t, "taken") // or nobody knew that it is back
+
+		s.overrides = nil
+		look()
+		told.expect(t, "ratelimit: a source of overrides returned nothing: want Overrides")
+		s.overrides = overrides(getID, ratelimit.Override{Count: -1})
+		look()
+		holding(t, limiter, 4)
+		told.expect(t, "ratelimit: override of m.Get#1s: count is -1: want 1 to 1000000000")
+	})
+}
+
+func TestLaterSourcesGoFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limiter := newLimiter(t, memlimit.New())
+		limiter.Guard("m.Get", getRule)
+		file, hash := &source{overrides: countOf(3)}, &source{overrides: &ratelimit.Overrides{}}
+		watching(t, limiter, file)
+		watching(t, limiter, hash)
+		holding(t, limiter, 3)
+		hash.overrides = countOf(4)
+		look()
+		holding(t, limiter, 4)
+		file.overrides = countOf(5)
+		look()
+		holding(t, limiter, 4)
+		override(t, limiter, countOf(6))
+		holding(t, limiter, 6)
+		hash.overrides = overrides(getID, ratelimit.Override{}) // what the directive says
+		override(t, limiter, nil)
+		look()
+		holding(t, limiter, 2)
+		hash.overrides = &ratelimit.Overrides{}
+		look()
+		holding(t, limiter, 5)
+	})
+}
+
+func TestModeOfTheWholeLimiter(t *testing.T) {
+	limiter := newLimiter(t, memlimit.New(), ratelimit.WithMode(ratelimit.ModeShadow))
+	guard, ctx := limiter.Guard("m.Get", getRule), t.Context()
+	all := func(m ratelimit.Mode) { override(t, limiter, &ratelimit.Overrides{Mode: &m}) }
+	expect(t, "as the Limiter was made", passed(t, ctx, guard, 5), 5)
+	all(ratelimit.ModeEnforce)
+	expect(t, "enforce", passed(t, ctx, guard, 5), 0) // shadow has counted
+	all(ratelimit.ModeOff)
+	expect(t, "off", passed(t, ctx, guard, 5), 5)
+	if result, err := limiter.Allow(ctx, "get", ratelimit.Limit{Count: 1, Period: time.Hour}); err != nil || !result.Allowed || result.Limit != 0 {
+		t.Errorf("without a guard, off: %+v, %v", result, err)
+	}
+
+	// The more lenient one of both holds.
+	shadow := ratelimit.ModeShadow
+	override(t, limiter, &ratelimit.Overrides{Mode: &shadow, Limits: map[string]*ratelimit.Override{getID: {Mode: new(ratelimit.ModeEnforce)}}})
+	expect(t, "shadow, and the limit enforce", passed(t, ctx, guard, 5), 5)
+	enforce := ratelimit.ModeEnforce
+	override(t, limiter, &ratelimit.Overrides{Mode: &enforce, Limits: map[string]*ratelimit.Override{getID: {Mode: new(ratelimit.ModeShadow)}}})
+	expect(t, "enforce, and the limit shadow", passed(t, ctx, guard, 5), 5)
+}
+
+func TestWatchEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limiter := newLimiter(t, memlimit.New())
+		limiter.Guard("m.Get", getRule)
+		s := &source{overrides: countOf(3)}
+		ctx, cancel := context.WithCancel(t.Context())
+		if err := limiter.Watch(ctx, s); err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		synctest.Wait()
+		loads := s.loads
+		s.overrides = countOf(4)
+		look()
+		if s.loads != loads {
+			t.Error("the source is looked at after the context has ended")
+		}
+		holding(t, limiter, 3)
+		if err := limiter.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// endless is a source that answers when its context ends.
+type endless struct{ source }
+
+func (e *endless) Load(ctx context.Context) (*ratelimit.Overrides, error) {
+	if e.loads == 0 {
+		return e.source.Load(ctx)
+	}
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func TestCloseEndsALook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told overrideEvents
+		limiter := newLimiter(t, memlimit.New(), ratelimit.Observe(&told))
+		watching(t, limiter, &endless{source{overrides: countOf(3)}})
+		look()
+		if err := limiter.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		told.expect(t, "taken") // that it was ended is no trouble
+	})
+}
+
+type panicking struct{}
+
+func (panicking) Load(context.Context) (*ratelimit.Overrides, error) { panic("at the disco") }
+
+func TestSourceThatPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told overrideEvents
+		limiter := newLimiter(t, memlimit.New(), ratelimit.Observe(&told))
+		const want = "ratelimit: a source of overrides panicked: at the disco"
+		if err := limiter.Watch(t.Context(), panicking{}); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+		look()
+		look()
+		told.expect(t, want)
+	})
+}
+
+func TestLocalOverridesHoldAtOnce(t *testing.T) {
+	var told overrideEvents
+	limiter := newLimiter(t, memlimit.New(), ratelimit.Observe(&told))
+	window := getRule
+	window.Limit.Algorithm = ratelimit.FixedWindow
+	guard, ctx := limiter.Guard("m.Get", window), t.Context()
+	store := ratelimit.NewOverrides()
+	watching(t, limiter, store)
+	told.expect(t, "taken")
+	if err := store.Set(ctx, getID, &ratelimit.Override{Count: 3}); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, "a count that is set", passed(t, ctx, guard, 9), 3)
+	if err := store.SetMode(ctx, new(ratelimit.ModeOff)); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, "off", passed(t, ctx, guard, 9), 9)
+	told.expect(t, "taken", "taken")
+
+	// What the Limiter cannot keep changes nothing.
+	wantError(t, store.Set(ctx, getID, &ratelimit.Override{Burst: 5}), "m.Get#1s: burst is 5: fixed-window has no burst")
+	if o, err := store.Load(ctx); err != nil || o.Limits[getID].Count != 3 || *o.Mode != ratelimit.ModeOff {
+		t.Errorf("the store says %+v, %v", o, err)
+	}
+	told.expect(t)
+
+	if err := store.SetMode(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Set(ctx, getID, nil); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, "what the directive says, of a window that has had three", passed(t, ctx, guard, 9), 0)
+	if err := limiter.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Set(ctx, getID, &ratelimit.Override{Count: 9}); err != nil {
+		t.Fatal(err)
+	}
+}
