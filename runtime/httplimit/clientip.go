@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"net/http"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -34,6 +33,9 @@ type finder struct {
 	ipv6Bits int
 }
 
+// newFinder returns a finder that believes nobody.
+func newFinder() finder { return finder{header: xForwardedFor, ipv6Bits: 64} }
+
 // check returns an error if the options contradict each other.
 func (f *finder) check() error {
 	list := f.header == xForwardedFor || f.header == forwarded
@@ -49,9 +51,9 @@ func (f *finder) check() error {
 }
 
 // clientIP returns the client's address, an IPv6 one with all but its network cleared. It is the zero Addr if the peer
-// has no address and names none.
-func (f *finder) clientIP(r *http.Request) netip.Addr {
-	addr := f.find(r)
+// has no address and names none. Only a peer that is believed has lines called, with the name of the header that counts.
+func (f *finder) clientIP(peer string, lines func(header string) []string) netip.Addr {
+	addr := f.find(peer, lines)
 	if addr.Is6() {
 		if network, err := addr.Prefix(f.ipv6Bits); err == nil {
 			return network.Addr()
@@ -60,15 +62,15 @@ func (f *finder) clientIP(r *http.Request) netip.Addr {
 	return addr
 }
 
-func (f *finder) find(r *http.Request) netip.Addr {
-	peer, _ := parseHop(r.RemoteAddr) // not an address: stays the zero Addr
+func (f *finder) find(remote string, lines func(header string) []string) netip.Addr {
+	peer, _ := parseHop(remote) // not an address: stays the zero Addr
 	if !f.believes(peer) {
 		return peer
 	}
 	if f.trust&trustHops != 0 {
-		return f.count(peer, r.Header[f.header])
+		return f.count(peer, lines(f.header))
 	}
-	return f.walk(peer, r.Header[f.header])
+	return f.walk(peer, lines(f.header))
 }
 
 func (f *finder) believes(peer netip.Addr) bool {

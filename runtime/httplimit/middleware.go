@@ -77,7 +77,7 @@ func (c *config) serve(w http.ResponseWriter, r *http.Request, next http.Handler
 	ctx := r.Context()
 	outer, nested := ctx.Value(recordKey{}).(*record)
 	if !nested || c.onAddress {
-		ctx = ratelimit.WithClientIP(ctx, c.clientIP(r))
+		ctx = ratelimit.WithClientIP(ctx, c.clientIP(r.RemoteAddr, r.Header.Values))
 	}
 	for _, a := range c.callers {
 		if value := a.value(r); value != "" {

@@ -29,7 +29,7 @@ type caller struct {
 }
 
 func newConfig(opts []Option) (*config, error) {
-	c := &config{finder: finder{header: xForwardedFor, ipv6Bits: 64}}
+	c := &config{finder: newFinder()}
 	var errs []error
 	for i, opt := range opts {
 		if opt == nil {
@@ -45,19 +45,26 @@ func newConfig(opts []Option) (*config, error) {
 	return c, nil
 }
 
-// addressOption makes an Option about the client's address.
-func addressOption(f func(*finder) error) Option {
-	return optionFunc(func(c *config) error {
-		c.onAddress = true
-		return f(&c.finder)
-	})
+// AddressOption is an [Option] about the client's address, which a [Resolver] takes, too.
+type AddressOption interface {
+	Option
+	applyTo(*finder) error
+}
+
+type addressOption func(*finder) error
+
+func (f addressOption) applyTo(to *finder) error { return f(to) }
+
+func (f addressOption) apply(c *config) error {
+	c.onAddress = true
+	return f(&c.finder)
 }
 
 // TrustedProxies makes a peer whose address is in one of the prefixes believed about the client, and the addresses it
 // names passed over while they are in one, too. By default nobody is believed. Give the networks of your proxies only:
 // any host in them can pass for any client. List IPv4 and IPv6 networks both if proxies talk over both. Prefixes of
 // several TrustedProxies add up; none at all is valid and believes nobody.
-func TrustedProxies(prefixes ...netip.Prefix) Option {
+func TrustedProxies(prefixes ...netip.Prefix) AddressOption {
 	return addressOption(func(f *finder) error {
 		f.trust |= trustProxies
 		var errs []error
@@ -81,7 +88,7 @@ func TrustedProxies(prefixes ...netip.Prefix) Option {
 // client is the nth entry from the right of X-Forwarded-For. When that entry is missing, or it or one to the right of it
 // is not an address, the client is the peer. Use it only where the server cannot be reached but through the proxies,
 // since every peer is believed. It excludes [TrustedProxies].
-func TrustedHops(n int) Option {
+func TrustedHops(n int) AddressOption {
 	return addressOption(func(f *finder) error {
 		if n < 1 {
 			return fmt.Errorf("TrustedHops(%d): want at least 1", n)
@@ -94,7 +101,7 @@ func TrustedHops(n int) Option {
 
 // TrustUnixSocket makes a peer without an address, as on a Unix socket, believed as a trusted proxy. By default such a
 // peer is not believed, and a request from it has no client address.
-func TrustUnixSocket() Option {
+func TrustUnixSocket() AddressOption {
 	return addressOption(func(f *finder) error {
 		f.trust |= trustUnix
 		return nil
@@ -105,7 +112,7 @@ func TrustUnixSocket() Option {
 // not read. "Forwarded" is read as RFC 7239 has it, in the manner of X-Forwarded-For. Any other, e.g. X-Real-IP or
 // CF-Connecting-IP, must be one line with one address; if it is not, the client is the peer. Make sure that the proxy
 // overwrites what a client sends in it.
-func ClientIPHeader(name string) Option {
+func ClientIPHeader(name string) AddressOption {
 	return addressOption(func(f *finder) error {
 		if !isToken(name) {
 			return fmt.Errorf("ClientIPHeader(%q): want the name of a header", name)
@@ -117,7 +124,7 @@ func ClientIPHeader(name string) Option {
 
 // IPv6Prefix sets by how many leading bits of its address an IPv6 client is known, 1 to 128. The default is 64, the
 // least that a subscriber is given; many get a /56. IPv4 clients are known by the whole address.
-func IPv6Prefix(bits int) Option {
+func IPv6Prefix(bits int) AddressOption {
 	return addressOption(func(f *finder) error {
 		if bits < 1 || bits > 128 {
 			return fmt.Errorf("IPv6Prefix(%d): want 1 to 128", bits)

@@ -3,7 +3,6 @@ package httplimit
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strconv"
 
@@ -51,10 +50,11 @@ func writeRefusal(w http.ResponseWriter, r *http.Request, e *ratelimit.LimitErro
 		own.addTo(w.Header())
 	}
 
-	if e.RetryAfter() != ratelimit.Never {
-		w.Header().Set("Retry-After", strconv.FormatInt(retrySeconds(e), 10))
+	detail, wait := Advice(e)
+	if wait != ratelimit.Never {
+		w.Header().Set("Retry-After", strconv.FormatInt(ceilSeconds(wait), 10))
 	}
-	p := problem{Type: quotaExceeded, Title: quotaExceededTitle, Status: e.Status, Detail: detail(e)}
+	p := problem{Type: quotaExceeded, Title: quotaExceededTitle, Status: e.Status, Detail: detail}
 	if p.Status < 400 || p.Status > 999 { // unset, or nothing that could be written
 		p.Status = http.StatusTooManyRequests
 	}
@@ -62,33 +62,6 @@ func writeRefusal(w http.ResponseWriter, r *http.Request, e *ratelimit.LimitErro
 		p.ViolatedPolicies = append(p.ViolatedPolicies, o.Name)
 	}
 	writeProblem(w, r, p)
-}
-
-// detail tells the refused caller what to do. A message of the directive speaks of a limit that was reached, and would
-// mislead a caller that reached none.
-func detail(e *ratelimit.LimitError) string {
-	switch {
-	case e.Missing != "":
-		return "The request does not identify its caller, and its limit is kept for each caller."
-	case e.Message != "":
-		return e.Message
-	case e.RetryAfter() == ratelimit.Never:
-		return "The request asks for more than its limit can ever admit."
-	}
-	seconds := retrySeconds(e)
-	if seconds == 1 {
-		return "The request is over its limit. Try again in 1 second."
-	}
-	return fmt.Sprintf("The request is over its limit. Try again in %d seconds.", seconds)
-}
-
-// retrySeconds returns after how many seconds to try again. Slots are free when calls end: nobody knows when that is, but
-// rarely as late as their leases.
-func retrySeconds(e *ratelimit.LimitError) int64 {
-	if e.Limit.Algorithm == ratelimit.Concurrency {
-		return 1
-	}
-	return max(1, ceilSeconds(e.RetryAfter()))
 }
 
 func writeUndecided(w http.ResponseWriter, r *http.Request, e *ratelimit.DecisionError) {
