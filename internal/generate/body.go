@@ -68,8 +68,8 @@ func (m *method) refusal() []jen.Code {
 	if !m.canRefuse() {
 		return statements
 	}
-	if m.shape != returnsError {
-		statements = append(statements, jen.Qual(httplimitPath, "WriteError").Call(jen.Id(m.params[0]), jen.Id(m.params[1]), jen.Id(m.err)))
+	if m.answers() {
+		statements = append(statements, m.answer()...)
 	}
 	if m.shape == answers {
 		return append(statements, jen.Return())

@@ -25,7 +25,7 @@ func (b *builder) checkLimits(m *method) {
 	}
 	hasFallback := func(l *parse.Limit) bool { return l.Has("fallback") }
 	if m.limited() && !m.canRefuse() && !slices.ContainsFunc(m.Limits, hasFallback) {
-		b.mistakes.addMethod(m.Limits[0].Pos, "%s cannot be refused: want an error as last result, a fallback=, "+
+		b.mistakes.addMethod(m.Limits[0].Pos, "%s cannot be refused: want "+m.wantFirst()+"an error as last result, a fallback=, "+
 			"or no limit (//ratelimit:skip or methods=)", m.name)
 	}
 }

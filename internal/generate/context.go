@@ -12,11 +12,16 @@ type contextSource struct {
 	param  int     // index of the parameter, -1 if there is none
 	call   bool    // whether the context is what the parameter's Context method returns
 	given  bool    // whether the parameter takes any context, so that it can be given another one
-	routes []route // to the methods that are called; nil if what they are called on is never nil
+	routes []route // to the methods and fields that are used; nil if what has them is never nil
+
+	// exchange is how the parameter has a request, whose context it is; noExchange if it is not. What the parameter does
+	// as a context does not count: a *gin.Context has the values of its request's context on demand only.
+	exchange exchange
 }
 
-// contextOf returns the first parameter that is a context.Context, or else implements it, or else has one. A request to a
-// handler is never nil, as a context is not by Go's rules.
+// contextOf returns the first parameter that is a context.Context, or else implements it or has a request, or else has a
+// context. What a handler is called with is never nil, as a context is not by Go's rules; but the request that it has may
+// be, in tests of handlers.
 func contextOf(sig *types.Signature, s shape) contextSource {
 	find := func(is func(types.Type) bool) int {
 		return slices.IndexFunc(variables(sig.Params()), func(v *types.Var) bool { return is(v.Type()) })
@@ -25,7 +30,14 @@ func contextOf(sig *types.Signature, s shape) contextSource {
 	if i := find(isContext); i >= 0 {
 		return contextSource{param: i, given: true}
 	}
-	if i := find(implementsContext); i >= 0 {
+	isOrHolds := func(t types.Type) bool { return implementsContext(t) || exchangeOf(t) != noExchange }
+	if i := find(isOrHolds); i >= 0 {
+		switch x := exchangeOf(typ(i)); {
+		case x != noExchange && i == 0 && (s == answers || s == answersAndReturns):
+			return contextSource{param: i, exchange: x}
+		case x != noExchange:
+			return contextSource{param: i, exchange: x, routes: routesTo(typ(i), "Request")}
+		}
 		if isInterface(typ(i)) {
 			return contextSource{param: i, given: typ(i).Underlying().(*types.Interface).NumMethods() == len(contextMethods)}
 		}
@@ -52,28 +64,26 @@ func implementsContext(t types.Type) bool {
 	if !isNamed(moment, "time", "Time") {
 		return false
 	}
-	param := func(t types.Type) *types.Var { return types.NewParam(0, nil, "", t) }
-	method := func(name string, params, results []*types.Var) *types.Func {
-		return types.NewFunc(0, nil, name, types.NewSignatureType(nil, nil, nil, types.NewTuple(params...), types.NewTuple(results...), false))
-	}
 	value := param(types.NewInterfaceType(nil, nil))
 	done := types.NewChan(types.RecvOnly, types.NewStruct(nil, nil))
 	return types.Implements(t, types.NewInterfaceType([]*types.Func{
-		method("Deadline", nil, []*types.Var{param(moment), param(types.Typ[types.Bool])}),
-		method("Done", nil, []*types.Var{param(done)}),
-		method("Err", nil, []*types.Var{param(types.Universe.Lookup("error").Type())}),
-		method("Value", []*types.Var{value}, []*types.Var{value}),
+		methodNamed("Deadline", nil, []*types.Var{param(moment), param(types.Typ[types.Bool])}),
+		methodNamed("Done", nil, []*types.Var{param(done)}),
+		methodNamed("Err", nil, []*types.Var{param(types.Universe.Lookup("error").Type())}),
+		methodNamed("Value", []*types.Var{value}, []*types.Var{value}),
 	}, nil).Complete())
+}
+
+func param(t types.Type) *types.Var { return types.NewParam(0, nil, "", t) }
+
+func methodNamed(name string, params, results []*types.Var) *types.Func {
+	return types.NewFunc(0, nil, name, types.NewSignatureType(nil, nil, nil, types.NewTuple(params...), types.NewTuple(results...), false))
 }
 
 // hasContext reports whether a parameter of type t has a method Context that returns a context.
 func hasContext(t types.Type) bool {
-	method := methodOf(t, true, "Context")
-	if method == nil || method.Signature().Params().Len() > 0 || method.Signature().Results().Len() != 1 {
-		return false
-	}
-	result := method.Signature().Results().At(0).Type()
-	return isContext(result) || isInterface(result) && implementsContext(result)
+	result := resultOf(t, "Context")
+	return result != nil && (isContext(result) || isInterface(result) && implementsContext(result))
 }
 
 // methodOf returns the method of that name, or nil.
@@ -83,10 +93,10 @@ func methodOf(t types.Type, addressable bool, name string) *types.Func {
 	return method
 }
 
-// routesTo returns the routes to methods of a type.
-func routesTo(t types.Type, methods ...string) []route {
-	return mapEach(len(methods), func(i int) route {
-		_, index, _ := types.LookupFieldOrMethod(t, true, nil, methods[i])
+// routesTo returns the routes to methods or fields of a type.
+func routesTo(t types.Type, names ...string) []route {
+	return mapEach(len(names), func(i int) route {
+		_, index, _ := types.LookupFieldOrMethod(t, true, nil, names[i])
 		return route{t, index}
 	})
 }
@@ -117,6 +127,9 @@ func (m *method) contextConditions(param string) []jen.Code {
 				conditions = append(conditions, jen.Add(pl.code).Op("!=").Nil())
 			}
 		})
+	}
+	if x := m.context.exchange; x != noExchange {
+		conditions = append(conditions, x.request(param).Op("!=").Nil())
 	}
 	return conditions
 }
@@ -156,15 +169,18 @@ func (m *method) contextArg() *jen.Statement {
 
 // contextValue is the context that the parameter is or has.
 func (m *method) contextValue() *jen.Statement {
-	value := jen.Id(m.params[m.context.param])
-	if m.context.call {
-		value.Dot("Context").Call()
+	param := m.params[m.context.param]
+	switch {
+	case m.context.exchange != noExchange:
+		return m.context.exchange.request(param).Dot("Context").Call()
+	case m.context.call:
+		return jen.Id(param).Dot("Context").Call()
 	}
-	return value
+	return jen.Id(param)
 }
 
 // heldContext returns what a parameter becomes in a call that holds slots, whose context ends when it loses them, or nil if
-// it stays: nothing can put another context into a stream.
+// it stays: nothing can put another context into a stream. One that has a request keeps it or not, see [method.swapsRequest].
 func (m *method) heldContext(param int) *jen.Statement {
 	if param != m.context.param || !m.leases() {
 		return nil
@@ -184,6 +200,9 @@ func (m *method) holdContext() []jen.Code {
 	i := m.context.param
 	if i < 0 || !m.mayLackContext() {
 		return nil
+	}
+	if m.swapsRequest() {
+		return m.swapRequest()
 	}
 	held := m.heldContext(i)
 	if held == nil {

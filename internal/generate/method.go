@@ -18,6 +18,7 @@ type method struct {
 	name      string
 	sig       *types.Signature
 	shape     shape
+	exchange  exchange // what the first parameter is
 	context   contextSource
 	fallback  *fallback // nil if a call that is over a limit is refused
 	guard     string    // the field of its guard, "" without a limit
@@ -29,6 +30,7 @@ type method struct {
 	limitErr  string   // the variable that holds it for the fallback
 	ok        string   // the variable that says whether it is one
 	ctx       string   // the variable that holds the context, where that may be missing
+	request   string   // the variable that holds the request of a parameter which has another one during the call
 	call      string   // the variable that holds what a call holds, see begins
 	results   []string // the variables that hold results, where a refund depends on the call
 	zeros     []zero   // of the results, the error excepted
@@ -52,6 +54,7 @@ func (b *builder) planMethod(d *decorator, m *parse.Method) *method {
 		sig:       sig,
 		shape:     shapeOf(sig),
 	}
+	planned.exchange = firstExchange(sig)
 	planned.context = contextOf(sig, planned.shape)
 	planned.asks = b.asks(planned)
 	planned.fallback = b.fallback(planned)
@@ -131,7 +134,7 @@ func (m *method) imports() []string {
 	if m.limited() && (m.context.param < 0 || m.mayLackContext()) {
 		paths = append(paths, "context")
 	}
-	if m.limited() && (m.shape == answers || m.shape == answersAndReturns) {
+	if m.limited() && m.answers() {
 		paths = append(paths, httplimitPath)
 	}
 	if m.fallback != nil && (m.canRefuse() || m.fallback.takesErr) {
@@ -223,6 +226,9 @@ func (m *method) nameLocals(avoid scope) {
 	}
 	if m.begins() {
 		m.call = taken.pick("call", "admitted")
+	}
+	if m.swapsRequest() {
+		m.request = taken.pick("r", "req", "request")
 	}
 	if m.refundable() {
 		m.nameResults(taken)

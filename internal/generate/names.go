@@ -127,6 +127,8 @@ func paramName(t types.Type, variadic bool) string {
 		return "r"
 	case isError(t):
 		return "err"
+	case exchangeOf(t) != noExchange:
+		return "c"
 	}
 	switch t := t.(type) {
 	case *types.Alias:

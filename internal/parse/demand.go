@@ -25,10 +25,12 @@ type demand struct {
 }
 
 var (
-	// always are the methods that decorators and their generator ask for, whatever else does.
-	always = slices.Concat([]string{"Context", "Error", "MarshalText", "String"}, ofContexts, ofLocks)
+	// always are the methods and fields that decorators and their generator ask for, whatever else does.
+	always = slices.Concat([]string{"Context", "Error", "MarshalText", "String"}, ofContexts, ofExchanges, ofLocks)
 	// ofContexts are those of context.Context, which parameters of other types may have.
 	ofContexts = []string{"Deadline", "Done", "Err", "Value"}
+	// ofExchanges are the methods and fields of what has a request and the response to it, and those of the response.
+	ofExchanges = []string{"Abort", "Request", "Response", "SetRequest", "Writer", "Header", "Write", "WriteHeader"}
 	// ofLocks are those that also matter in parts of a type that nobody can name: values that have them must not be copied.
 	ofLocks = []string{"Lock", "Unlock"}
 )

@@ -19,8 +19,12 @@ import (
 // The body is a problem document (RFC 9457). It holds the directive's message and the names of the limits that refused,
 // but neither the key of the bucket nor the text of an error. Without Middleware, the fields show the error's own limit.
 // Inside of Middleware, an error that has been answered is not answered again: generated wrappers of HTTP handlers
-// answer the error that they return.
+// answer the error that they return. A nil request, as handlers of web frameworks are tested with, is one that Middleware
+// has not seen.
 func WriteError(w http.ResponseWriter, r *http.Request, err error) bool {
+	if r == nil {
+		r = new(http.Request)
+	}
 	var refused *ratelimit.LimitError
 	if errors.As(err, &refused) && refused != nil {
 		writeRefusal(w, r, refused)

@@ -46,6 +46,17 @@ func quotaProblem(status int, detail string, policies ...any) map[string]any {
 	return p
 }
 
+// A handler of a web framework may be tested with a context that has no request.
+func TestErrorWithoutARequestIsAnswered(t *testing.T) {
+	w := httptest.NewRecorder()
+	if !httplimit.WriteError(w, nil, refusal("1s", time.Second)) {
+		t.Error("got false, want true")
+	}
+	if w.Code != http.StatusTooManyRequests || w.Header().Get("RateLimit") != `"1s";r=0;t=1` || w.Body.Len() == 0 {
+		t.Errorf("got status %d, %v and a body of %d bytes", w.Code, w.Header(), w.Body.Len())
+	}
+}
+
 func TestErrorsOfTheLimiterAreAnswered(t *testing.T) {
 	undecided := &ratelimit.DecisionError{Method: "users.Service.Get", Err: errors.New("dial tcp 10.1.2.3:6379: connection refused")}
 	unavailable := map[string]any{
