@@ -68,7 +68,12 @@ type Rule struct {
 	// Results tell what the bucket would have if what lies here had not been taken. What others have done since the store was
 	// asked last is not in them.
 	Prefetch int64
-	Status   int    // HTTP status of a refusal, 400 to 999; 0 means 429
+	// Refunds says that units may come back to the buckets of the limit before their time: that calls give them back by
+	// [Call.Refund], or that those of another method do that has the same buckets, or give up waiting. A Store then remembers
+	// none of its refusals. It is implied for all limits of a method of which one has a Wait, and of one without a
+	// [Concurrency] limit that is asked by [Guard.Begin].
+	Refunds bool
+	Status  int    // HTTP status of a refusal, 400 to 999; 0 means 429
 	Message  string // text for a refused caller
 }
 
@@ -125,8 +130,8 @@ func compile(r Rule, wanted *[]string) (rule, error) {
 		r.Status = http.StatusTooManyRequests
 	}
 	compiled := rule{Rule: r, parts: parts, leased: r.Limit.Algorithm == Concurrency}
-	// Units that processes have taken in advance may come back early, and what looks on is there to be measured.
-	fresh := r.Prefetch > 0 || r.Mode == ModeShadow
+	// Units that processes have taken in advance may come back early, too, and what looks on is there to be measured.
+	fresh := r.Refunds || r.Prefetch > 0 || r.Mode == ModeShadow
 	compiled.charge = Charge{Name: r.Name, Limit: r.Limit, Cost: r.Cost, Fresh: fresh, prefetch: r.Prefetch}
 	if len(parts) == 1 && parts[0].kind == literalPart {
 		compiled.charge.Key, compiled.parts = slices.Clip([]byte(parts[0].literal)), nil
