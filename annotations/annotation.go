@@ -35,8 +35,8 @@
 //	fail       local, open or closed: when the store cannot answer
 //	mode       enforce, shadow or off
 //	onempty    deny, share or allow: when a part of the identity is empty
-//	prefetch   2 to count: so many units are taken from the store at once; token-bucket, leaky-bucket and fixed-window,
-//	           without wait
+//	prefetch   2 to count and burst, at least cost: so many units are taken from the store at once; token-bucket,
+//	           leaky-bucket and fixed-window, without wait
 //	message    text for the refused caller
 //	status     400 to 999
 //	name       an identifier, default the period as written: 1s
@@ -151,7 +151,7 @@ type Annotation struct {
 	Mode    string
 	OnEmpty string
 
-	// Prefetch is 0 when absent, otherwise 2 to Count.
+	// Prefetch is 0 when absent, otherwise 2 to Count and Burst, and at least Cost where that is no expression.
 	Prefetch int64
 
 	// Message is empty when absent.

@@ -141,12 +141,18 @@ func (d *directive) checkPrefetch() {
 	if a.Has("prefetch") && a.Has("wait") {
 		d.errs.add(a.Offset("prefetch"), "prefetch with wait: want one of them, units that are taken in advance know of no turns")
 	}
+	most, name := a.Count, "count"
+	if a.Has("burst") && a.Burst < a.Count {
+		most, name = a.Burst, "burst"
+	}
 	switch {
-	case a.Prefetch <= a.Count:
-	case a.Count == 1:
-		d.errs.add(a.ValueOffset("prefetch"), "prefetch=%d: want none, the count is 1", a.Prefetch)
-	default:
-		d.errs.add(a.ValueOffset("prefetch"), "prefetch=%d: want 2 to the count, %d", a.Prefetch, a.Count)
+	case a.Prefetch == 0 || most == 0: // or broken
+	case most == 1:
+		d.errs.add(a.ValueOffset("prefetch"), "prefetch=%d: want none, the %s is 1", a.Prefetch, name)
+	case a.Prefetch > most:
+		d.errs.add(a.ValueOffset("prefetch"), "prefetch=%d: want 2 to the %s, %d", a.Prefetch, name, most)
+	case a.Cost > a.Prefetch && a.Cost <= most:
+		d.errs.add(a.ValueOffset("prefetch"), "prefetch=%d: want at least the cost, %d, which a call takes at once anyway", a.Prefetch, a.Cost)
 	}
 }
 

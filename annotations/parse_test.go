@@ -117,6 +117,8 @@ var valid = []struct {
 		a.Period, a.PeriodText, a.Name, a.Burst = 365*day, "365d", "365d", 500
 	})},
 	{`//ratelimit:count=5 prefetch=5`, limit(func(a *Annotation) { a.Prefetch = 5 })},
+	{`//ratelimit:count=5 cost=2 prefetch=2`, limit(func(a *Annotation) { a.Prefetch, a.Cost = 2, 2 })},
+	{`//ratelimit:count=5 burst=3 prefetch=3`, limit(func(a *Annotation) { a.Prefetch, a.Burst = 3, 3 })},
 
 	// Single calls.
 	{`//ratelimit:count=5 cost=0`, limit(func(a *Annotation) { a.Cost = 0 })},

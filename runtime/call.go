@@ -83,7 +83,8 @@ func (c *Call) stop() bool {
 func (c *Call) Context() context.Context { return c.ctx }
 
 // Refund gives the units that the call took of the limit of that name back when the call ends. It does nothing for a limit
-// that the call was not charged for, and for slots, which come back anyway. Units that would have come back by then, had
+// that the call was not charged for, and for slots, which come back anyway. Of a method that has slots, the limit's Rule is to
+// say that it [Rule.Refunds]. Units that would have come back by then, had
 // nobody else called, have, and are not given back twice.
 func (c *Call) Refund(limit string) {
 	if c.scratch == nil {

@@ -14,7 +14,9 @@ import (
 func TestUnitsThatMayComeBackAreAskedForAfresh(t *testing.T) {
 	limited := rule(fivePerSecond)
 	windowed := waiting(ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 5, Period: time.Second}, time.Second)
-	look, ahead, other, queued := limited, limited, limited, waiting(fivePerSecond, time.Second)
+	look, ahead, other, queued, returned, slots := limited, limited, limited, waiting(fivePerSecond, time.Second), limited, limited
+	returned.Refunds, returned.Name = true, "returned"
+	slots.Limit, slots.Name = ratelimit.Limit{Algorithm: ratelimit.Concurrency, Count: 5, Period: time.Minute}, "slots"
 	look.Mode, look.Name = ratelimit.ModeShadow, "look"
 	ahead.Prefetch, ahead.Name = 3, "ahead"
 	other.Name, queued.Name, windowed.Name = "other", "queued", "windowed"
@@ -31,6 +33,8 @@ func TestUnitsThatMayComeBackAreAskedForAfresh(t *testing.T) {
 	}{
 		{"call", allow, []ratelimit.Rule{limited, other}, []bool{false, false}},
 		{"call that may end with a refund", begin, []ratelimit.Rule{limited, other}, []bool{true, true}},
+		{"call that ends as it has slots", begin, []ratelimit.Rule{slots, limited, returned}, []bool{false, false, true}},
+		{"limit to which others give back", allow, []ratelimit.Rule{returned, limited}, []bool{true, false}},
 		{"call that may give up waiting for another limit", allow, []ratelimit.Rule{limited, queued}, []bool{true, true}},
 		{"call that may wait for a window", allow, []ratelimit.Rule{windowed}, []bool{true}},
 		{"limit of which processes take in advance, and may give back", allow, []ratelimit.Rule{ahead, limited}, []bool{true, false}},

@@ -163,7 +163,8 @@ func (g *Guard) charge(ctx context.Context, s *scratch, r *rule, call args) erro
 	s.charges = append(s.charges, r.charge)
 	c := &s.charges[len(s.charges)-1]
 	c.Cost, c.Key = cost, key
-	if s.waits || s.timed { // who gives up waiting, and Call.End, may give units back early
+	early := s.waits || r.Refunds || s.timed && s.holder == "" // who gives up waiting, and Call.End, may give units back
+	if early {
 		c.Fresh = true
 	}
 	if r.leased {
@@ -171,7 +172,7 @@ func (g *Guard) charge(ctx context.Context, s *scratch, r *rule, call args) erro
 	}
 	if r.Prefetch > 0 {
 		s.stocked = true
-		if others := g.limiter.instances - 1; !s.waits && !s.timed && others < r.Limit.Capacity()/r.Prefetch {
+		if others := g.limiter.instances - 1; !early && others < r.Limit.Capacity()/r.Prefetch {
 			c.elsewhere = others * r.Prefetch
 		}
 	}

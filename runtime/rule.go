@@ -41,7 +41,7 @@ type Rule struct {
 	Fail    Failure       // what becomes of a call when the store cannot answer; empty: what [OnFailure] says
 	OnEmpty Empty         // what to do when a part of Key is missing or empty
 	// Prefetch has that many units taken from the store at once, which then serve calls in this process without asking it;
-	// 0: each call asks for its own. It is at least 2 and at most Count, for a [TokenBucket], a [LeakyBucket] or a
+	// 0: each call asks for its own. It is at least 2 and Cost, and at most Count and Burst, for a [TokenBucket], a [LeakyBucket] or a
 	// [FixedWindow], without a Wait. There are never more admitted than the Limit says, but a call may be refused for want of
 	// units that lie unused in other processes, up to Prefetch - 1 in each. What no call goes by for a second is given back,
 	// and the rest by [Limiter.Close]. Units that come back to their bucket one by one do so here, too: those that nobody uses
@@ -54,7 +54,12 @@ type Rule struct {
 	// Results tell what the bucket would have if what lies here had not been taken. What others have done since the store was
 	// asked last is not in them.
 	Prefetch int64
-	Status   int    // HTTP status of a refusal, 400 to 999; 0 means 429
+	// Refunds says that units may come back to the buckets of the limit before their time: that calls give them back by
+	// [Call.Refund], or that those of another method do that has the same buckets, or give up waiting. A Store then remembers
+	// none of its refusals. It is implied for all limits of a method of which one has a Wait, and of one without a
+	// [Concurrency] limit that is asked by [Guard.Begin].
+	Refunds bool
+	Status  int    // HTTP status of a refusal, 400 to 999; 0 means 429
 	Message  string // text for a refused caller
 }
 
@@ -124,17 +129,23 @@ func compile(r Rule, wanted *[]string) (rule, error) {
 	return compiled, nil
 }
 
-// isFresh reports whether the store is to be asked itself: units that processes have taken in advance may come back early, and
-// what looks on is there to be measured.
-func (r *Rule) isFresh() bool { return r.Prefetch > 0 || r.Mode == ModeShadow }
+// isFresh reports whether the store is to be asked itself: units that others give back, or have taken in advance, may come back
+// early, and what looks on is there to be measured.
+func (r *Rule) isFresh() bool { return r.Refunds || r.Prefetch > 0 || r.Mode == ModeShadow }
 
 // checkPrefetch returns an error unless units of the limit may lie in this process.
 func (r *Rule) checkPrefetch() error {
+	most, name := r.Limit.Count, "count"
+	if capacity := r.Limit.Capacity(); capacity < most {
+		most, name = capacity, "burst"
+	}
 	switch {
 	case r.Prefetch == 0:
 		return nil
-	case r.Prefetch < 2 || r.Prefetch > r.Limit.Count:
-		return fmt.Errorf("ratelimit: Rule.Prefetch is %d: want 2 to the count, %d, or 0", r.Prefetch, r.Limit.Count)
+	case r.Prefetch < 2 || r.Prefetch > most:
+		return fmt.Errorf("ratelimit: Rule.Prefetch is %d: want 2 to the %s, %d, or 0", r.Prefetch, name, most)
+	case !r.CostArg && r.Cost > r.Prefetch:
+		return fmt.Errorf("ratelimit: Rule.Prefetch is %d: want at least Rule.Cost, %d, which a call takes at once anyway", r.Prefetch, r.Cost)
 	case !algorithms[r.Limit.Algorithm].burst && r.Limit.Algorithm != FixedWindow:
 		return fmt.Errorf("ratelimit: Rule.Prefetch is %d: want none with %v, but %v, %v or %v",
 			r.Prefetch, r.Limit.Algorithm, TokenBucket, LeakyBucket, FixedWindow)

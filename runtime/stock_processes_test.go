@@ -124,3 +124,29 @@ func TestTripsOfProcessesThatPrefetch(t *testing.T) {
 		}
 	}
 }
+
+// Where calls of another method give units back, those that lie here may be back in the bucket sooner than the bucket would
+// be as new.
+func TestUnitsOfABucketThatAnotherMethodGivesBackTo(t *testing.T) {
+	in(t, func(t *testing.T) {
+		limit := ratelimit.Limit{Count: 10, Period: time.Second}
+		store := memlimit.New()
+		one, other := rule(limit), stocked(limit, 2)
+		one.Refunds, other.Refunds = true, true
+		gives := newLimiter(t, store, ratelimit.Instances(2)).Guard("gives", one)
+		takes := newLimiter(t, store, ratelimit.Instances(2)).Guard("takes", other)
+		var all []*ratelimit.Call
+		for range 5 {
+			all = append(all, begin(t, gives, t.Context()))
+		}
+		calls(t, takes, 1)
+		for _, call := range all {
+			call.Refund("limit")
+			call.End()
+		}
+		time.Sleep(250 * time.Millisecond) // the two units have come back
+		if n := calls(t, gives, 20) + calls(t, takes, 20); n != 10 {
+			t.Errorf("%d calls were admitted at once: want 10", n)
+		}
+	})
+}

@@ -62,10 +62,10 @@ func remaining(t *testing.T, store ratelimit.Store, limit ratelimit.Limit) int64
 }
 
 // calls makes n calls and returns how many were admitted.
-func calls(t *testing.T, g *ratelimit.Guard, n int) (admitted int) {
+func calls(t *testing.T, g *ratelimit.Guard, n int, args ...ratelimit.Arg) (admitted int) {
 	t.Helper()
 	for range n {
-		switch err := g.Allow(t.Context()); {
+		switch err := g.Allow(t.Context(), args...); {
 		case err == nil:
 			admitted++
 		case !errors.Is(err, ratelimit.ErrLimited):
@@ -103,7 +103,7 @@ func TestPrefetch(t *testing.T) {
 		{"a window", window(10, time.Hour), 4, 1, 10, 10, []int64{4, 4, 2}},
 		{"a bucket that leaks", ratelimit.Limit{Algorithm: ratelimit.LeakyBucket, Count: 10, Period: time.Hour}, 5, 1, 10, 10, []int64{5, 5}},
 		{"a bucket that refills in intervals", ratelimit.Limit{Count: 10, Period: time.Hour, Refill: ratelimit.Interval}, 5, 1, 10, 10, []int64{5, 5}},
-		{"a burst below it", ratelimit.Limit{Count: 10, Period: time.Hour, Burst: 3}, 5, 1, 3, 3, []int64{3}},
+		{"all of the burst", ratelimit.Limit{Count: 10, Period: time.Hour, Burst: 3}, 3, 1, 3, 3, []int64{3}},
 		{"the last is refused by the store", hour, 5, 1, 12, 10, []int64{5, 5, 1, 1}},
 		{"calls of several units", hour, 4, 3, 4, 3, []int64{4, 4, 2, 2}}, // 1 is left after the first, and so it goes on
 		{"calls of more than that", hour, 2, 4, 3, 2, []int64{4, 4, 4}},
@@ -116,8 +116,12 @@ func TestPrefetch(t *testing.T) {
 				store := newCounter()
 				r := stocked(tt.limit, tt.prefetch)
 				r.Cost = tt.cost
+				var args []ratelimit.Arg
+				if tt.cost > tt.prefetch { // which only a call itself can say
+					r.Cost, r.CostArg, args = 0, true, append(args, ratelimit.Cost("limit", tt.cost))
+				}
 				l := newLimiter(t, store)
-				if n := calls(t, l.Guard("m", r), tt.calls); n != tt.admitted {
+				if n := calls(t, l.Guard("m", r), tt.calls, args...); n != tt.admitted {
 					t.Errorf("%d calls were admitted: want %d", n, tt.admitted)
 				}
 				store.check(t, tt.asked...)
@@ -246,6 +250,14 @@ func TestPrefetchThatCannotBe(t *testing.T) {
 		{stocked(window(10, time.Hour), 1), "ratelimit: Rule.Prefetch is 1: want 2 to the count, 10, or 0"},
 		{stocked(window(10, time.Hour), -2), "ratelimit: Rule.Prefetch is -2: want 2 to the count, 10, or 0"},
 		{stocked(window(10, time.Hour), 11), "ratelimit: Rule.Prefetch is 11: want 2 to the count, 10, or 0"},
+		{
+			stocked(ratelimit.Limit{Count: 100, Period: time.Hour, Burst: 10}, 11),
+			"ratelimit: Rule.Prefetch is 11: want 2 to the burst, 10, or 0",
+		},
+		{
+			ratelimit.Rule{Key: "k", Limit: ratelimit.Limit{Count: 10, Period: time.Hour}, Prefetch: 5, Cost: 6},
+			"ratelimit: Rule.Prefetch is 5: want at least Rule.Cost, 6, which a call takes at once anyway",
+		},
 		{
 			stocked(ratelimit.Limit{Algorithm: ratelimit.SlidingLog, Count: 10, Period: time.Hour}, 5),
 			"ratelimit: Rule.Prefetch is 5: want none with sliding-log, but token-bucket, leaky-bucket or fixed-window",

@@ -3,6 +3,7 @@ package ratelimit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -90,7 +91,7 @@ func (s *stock) lookForIdle() {
 		return
 	}
 	defer s.leave()
-	for err := range s.giveBack(context.Background(), s.now()-idleUnits) {
+	for err := range s.giveBack(context.Background(), s.now()-idleUnits, s.store.Refund) {
 		s.tell(err)
 		break // what else there is can wait; whoever closes the stock does not want to
 	}
@@ -105,9 +106,10 @@ func (s *stock) lookForIdle() {
 	}
 }
 
-// giveBack gives back what no call has asked for since then, and forgets the piles. It yields the errors of the store. What that
-// does not take may have come back all the same, so that it is not given back again.
-func (s *stock) giveBack(ctx context.Context, since time.Duration) iter.Seq[error] {
+// giveBack gives back what no call has asked for since then, and forgets the piles. It yields the errors of refund, or one of ctx
+// if that ends before all is done. What refund fails to give back may have come back all the same, so that it is not given back
+// again.
+func (s *stock) giveBack(ctx context.Context, since time.Duration, refund func(context.Context, []Charge) error) iter.Seq[error] {
 	return func(yield func(error) bool) {
 		var back []Charge
 		for i := 0; i < stockShelves; {
@@ -116,15 +118,43 @@ func (s *stock) giveBack(ctx context.Context, since time.Duration) iter.Seq[erro
 					continue
 				}
 			}
-			ctx, cancel := context.WithTimeout(ctx, releaseTimeout)
-			err := survive(func() error { return s.store.Refund(ctx, back) })
+			short, cancel := context.WithTimeout(ctx, releaseTimeout)
+			err := survive(func() error { return refund(short, back) })
 			cancel()
-			if err != nil && !yield(err) {
+			if err != nil && ctx.Err() != nil {
+				yield(notGivenBack(s.lying(back), err))
+				return
+			}
+			if err != nil && !yield(notGivenBack(back, err)) {
 				return
 			}
 			back = nil
 		}
 	}
+}
+
+// notGivenBack returns the error of charges that the store has perhaps not taken back.
+func notGivenBack(back []Charge, err error) error {
+	units := int64(0)
+	for i := range back {
+		units += back[i].Cost
+	}
+	return fmt.Errorf("ratelimit: unused units not given back: %d, of %d buckets: %w", units, len(back), err)
+}
+
+// lying appends what lies here.
+func (s *stock) lying(back []Charge) []Charge {
+	for i := range s.shelves {
+		sh := &s.shelves[i]
+		sh.mu.Lock()
+		for _, p := range sh.piles {
+			if p.expire(s.now()); p.units > 0 {
+				back = append(back, p.back())
+			}
+		}
+		sh.mu.Unlock()
+	}
+	return back
 }
 
 // clear takes from a shelf the piles that no call has asked for since then, until there are as many to give back as the store is
@@ -164,12 +194,32 @@ func (s *stock) close(ctx context.Context) error {
 		select {
 		case <-s.quiet:
 		case <-ctx.Done():
-			return ctx.Err()
+			return notGivenBack(s.lying(nil), fmt.Errorf("calls are still on their way: %w", ctx.Err()))
 		}
 	}
 	s.trips.Add(1)
-	s.leave()                                                      // tells another Close, too
-	return errors.Join(slices.Collect(s.giveBack(ctx, always))...) // also of calls that still find something here
+	s.leave() // tells another Close, too
+	// Calls may still find something here, so that there may be something to be given back after another Close.
+	return errors.Join(slices.Collect(s.giveBack(ctx, always, s.refundInTime))...)
+}
+
+// refundInTime is Refund of the store, but returns soon after ctx has ended even if that does not.
+func (s *stock) refundInTime(ctx context.Context, back []Charge) error {
+	refunded := make(chan error, 1)
+	go func() { refunded <- survive(func() error { return s.store.Refund(ctx, back) }) }()
+	select {
+	case err := <-refunded:
+		return err
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(lastMoment) // in which a store that goes by ctx says so itself
+	defer timer.Stop()
+	select {
+	case err := <-refunded:
+		return err
+	case <-timer.C:
+		return ctx.Err()
+	}
 }
 
 // Close gives back to the store what the Limiter has taken of it in advance, see [Rule.Prefetch], and ends all looking at sources
@@ -177,8 +227,9 @@ func (s *stock) close(ctx context.Context) error {
 // goroutines. When it returns nil, nothing lies here. Calls that come later are decided as ever, but each takes just what it
 // needs; overrides hold as they did last.
 //
-// Its error is that of ctx, if calls that are on their way to the store last longer, or a look at a source does, or that of the
-// store: units that are not given back are counted as used.
+// It returns when ctx ends, or 10 ms later, at the latest, whatever the store or a source does; the store has a second for a few buckets. Its
+// error says how many units are not given back, of how many buckets, and matches that of ctx, if that has ended, or that of the
+// store. They are counted as used until they come back by themselves.
 func (l *Limiter) Close(ctx context.Context) error {
 	if l == nil || l.stock == nil {
 		return nil

@@ -95,7 +95,11 @@ func TestCloseWaitsForCallsOnTheirWay(t *testing.T) {
 		time.Sleep(time.Millisecond)
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 		defer cancel()
-		checkError(t, l.Close(ctx), "context deadline exceeded")
+		err := l.Close(ctx)
+		checkError(t, err, "ratelimit: unused units not given back: 0, of 0 buckets: calls are still on their way: context deadline exceeded")
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v does not match the error of the context", err)
+		}
 		errs := make(chan error)
 		for range 2 {
 			go func() { errs <- l.Close(t.Context()) }()
@@ -106,6 +110,42 @@ func TestCloseWaitsForCallsOnTheirWay(t *testing.T) {
 		if left := remaining(t, store, limit); left != 99 {
 			t.Errorf("%d are left: want 99", left)
 		}
+	})
+}
+
+// A store that hangs, whatever the context says, does not keep a process from ending.
+func TestCloseBehindAStoreThatDoesNotEndWithItsContext(t *testing.T) {
+	in(t, func(t *testing.T) {
+		store := newCounter()
+		store.refund = func(context.Context, []ratelimit.Charge) error {
+			time.Sleep(time.Hour)
+			return nil
+		}
+		r := stocked(window(100, time.Hour), 10)
+		r.Key = "{n}"
+		l := newLimiter(t, store)
+		g := l.Guard("m", r)
+		for i := range int64(40) {
+			if err := g.Allow(t.Context(), ratelimit.Int(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		start := time.Now()
+		err := l.Close(ctx)
+		checkError(t, err, "ratelimit: unused units not given back: 360, of 40 buckets: context deadline exceeded")
+		if took := time.Since(start); took != 110*time.Millisecond || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("took %v: want 110ms, and the error of the context", took)
+		}
+		// With more time, each few buckets have a second.
+		start = time.Now()
+		const few = "ratelimit: unused units not given back: "
+		checkError(t, l.Close(t.Context()), few+"144, of 16 buckets: context deadline exceeded\n"+few+"72, of 8 buckets: context deadline exceeded")
+		if took := time.Since(start); took != 2020*time.Millisecond {
+			t.Errorf("took %v: want 2.02s", took)
+		}
+		time.Sleep(time.Hour) // what hangs ends
 	})
 }
 
@@ -181,9 +221,9 @@ func TestUnitsThatAreNotTakenBackAreTold(t *testing.T) {
 		l := newLimiter(t, store, told.option())
 		calls(t, l.Guard("m", stocked(window(100, time.Hour), 10)), 1)
 		time.Sleep(5 * time.Second)
-		told.check(t, ": connection refused")
+		told.check(t, ": ratelimit: unused units not given back: 9, of 1 buckets: connection refused")
 		calls(t, l.Guard("m", stocked(window(100, time.Hour), 10)), 1)
-		checkError(t, l.Close(t.Context()), "connection refused")
+		checkError(t, l.Close(t.Context()), "ratelimit: unused units not given back: 9, of 1 buckets: connection refused")
 		checkError(t, l.Close(t.Context()), "")
 	})
 }

@@ -170,9 +170,10 @@ func NewRateLimitedElaborate(next Elaborate, limiter *ratelimit.Limiter) *RateLi
 				CostArg: true,
 			},
 			ratelimit.Rule{
-				Key:   "faithful.Elaborate.Values",
-				Name:  "refunded",
-				Limit: ratelimit.Limit{Count: 1_000_000, Period: time.Second},
+				Key:     "faithful.Elaborate.Values",
+				Name:    "refunded",
+				Limit:   ratelimit.Limit{Count: 1_000_000, Period: time.Second},
+				Refunds: true,
 			},
 			ratelimit.Rule{
 				Key:   "faithful.Elaborate.Values",
@@ -195,9 +196,10 @@ func NewRateLimitedElaborate(next Elaborate, limiter *ratelimit.Limiter) *RateLi
 				CostArg: true,
 			},
 			ratelimit.Rule{
-				Key:   "faithful.Elaborate.Variadic",
-				Name:  "refunded",
-				Limit: ratelimit.Limit{Count: 1_000_000, Period: time.Second},
+				Key:     "faithful.Elaborate.Variadic",
+				Name:    "refunded",
+				Limit:   ratelimit.Limit{Count: 1_000_000, Period: time.Second},
+				Refunds: true,
 			},
 			ratelimit.Rule{
 				Key:   "faithful.Elaborate.Variadic",
@@ -218,9 +220,10 @@ func NewRateLimitedElaborate(next Elaborate, limiter *ratelimit.Limiter) *RateLi
 				Limit: ratelimit.Limit{Count: 1_000_000, Period: time.Second},
 			},
 			ratelimit.Rule{
-				Key:   "faithful.Elaborate.Functions",
-				Name:  "refunded",
-				Limit: ratelimit.Limit{Count: 1_000_000, Period: time.Second},
+				Key:     "faithful.Elaborate.Functions",
+				Name:    "refunded",
+				Limit:   ratelimit.Limit{Count: 1_000_000, Period: time.Second},
+				Refunds: true,
 			},
 			ratelimit.Rule{
 				Key:   "faithful.Elaborate.Functions",
@@ -237,9 +240,10 @@ func NewRateLimitedElaborate(next Elaborate, limiter *ratelimit.Limiter) *RateLi
 				OnEmpty: ratelimit.EmptyShare,
 			},
 			ratelimit.Rule{
-				Key:   "faithful.Elaborate.Named",
-				Name:  "refunded",
-				Limit: ratelimit.Limit{Count: 1_000_000, Period: time.Second},
+				Key:     "faithful.Elaborate.Named",
+				Name:    "refunded",
+				Limit:   ratelimit.Limit{Count: 1_000_000, Period: time.Second},
+				Refunds: true,
 			},
 			ratelimit.Rule{
 				Key:   "faithful.Elaborate.Named",
@@ -255,9 +259,10 @@ func NewRateLimitedElaborate(next Elaborate, limiter *ratelimit.Limiter) *RateLi
 				Limit: ratelimit.Limit{Count: 1_000_000, Period: time.Second},
 			},
 			ratelimit.Rule{
-				Key:   "faithful.Elaborate.Panics",
-				Name:  "refunded",
-				Limit: ratelimit.Limit{Count: 1_000_000, Period: time.Second},
+				Key:     "faithful.Elaborate.Panics",
+				Name:    "refunded",
+				Limit:   ratelimit.Limit{Count: 1_000_000, Period: time.Second},
+				Refunds: true,
 			},
 			ratelimit.Rule{
 				Key:   "faithful.Elaborate.Panics",

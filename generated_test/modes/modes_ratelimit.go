@@ -166,6 +166,7 @@ func NewRateLimitedSearch(next Search, limiter *ratelimit.Limiter) *RateLimitedS
 				CostArg: true,
 				Wait:    time.Second,
 				Mode:    ratelimit.ModeOff,
+				Refunds: true,
 			},
 			ratelimit.Rule{
 				Key:   "modes.Search.Whole",

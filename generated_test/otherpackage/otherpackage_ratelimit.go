@@ -40,9 +40,10 @@ func NewRateLimitedReader(next Reader, limiter *ratelimit.Limiter) *RateLimitedR
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
 		}),
 		list: limiter.Guard("otherpackage.Reader.List", ratelimit.Rule{
-			Key:   "{store.TenantOf(ctx)}:{req.Region.Name}",
-			Name:  "1h",
-			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+			Key:     "{store.TenantOf(ctx)}:{req.Region.Name}",
+			Name:    "1h",
+			Limit:   ratelimit.Limit{Count: 1, Period: time.Hour},
+			Refunds: true,
 		}),
 	}
 }
@@ -216,14 +217,16 @@ func NewRateLimitedRows(next Rows, limiter *ratelimit.Limiter) *RateLimitedRows 
 	return &RateLimitedRows{
 		next: next,
 		beginTx: limiter.Guard("otherpackage.Rows.BeginTx", ratelimit.Rule{
-			Key:   "{tenant(ctx)}:{opts.ReadOnly}",
-			Name:  "1h",
-			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+			Key:     "{tenant(ctx)}:{opts.ReadOnly}",
+			Name:    "1h",
+			Limit:   ratelimit.Limit{Count: 1, Period: time.Hour},
+			Refunds: true,
 		}),
 		beginNow: limiter.Guard("otherpackage.Rows.BeginNow", ratelimit.Rule{
-			Key:   "{tenant(ctx)}:{opts.ReadOnly}",
-			Name:  "1h",
-			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+			Key:     "{tenant(ctx)}:{opts.ReadOnly}",
+			Name:    "1h",
+			Limit:   ratelimit.Limit{Count: 1, Period: time.Hour},
+			Refunds: true,
 		}),
 	}
 }

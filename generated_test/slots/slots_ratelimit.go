@@ -56,9 +56,10 @@ func NewRateLimitedRender(next Render, limiter *ratelimit.Limiter) *RateLimitedR
 				Limit: ratelimit.Limit{Algorithm: ratelimit.Concurrency, Count: 1, Period: 30 * time.Second},
 			},
 			ratelimit.Rule{
-				Key:   "slots.Render.Both",
-				Name:  "1h",
-				Limit: ratelimit.Limit{Count: 2, Period: time.Hour},
+				Key:     "slots.Render.Both",
+				Name:    "1h",
+				Limit:   ratelimit.Limit{Count: 2, Period: time.Hour},
+				Refunds: true,
 			},
 		),
 		skip: limiter.Guard("slots.Render.Skip", ratelimit.Rule{

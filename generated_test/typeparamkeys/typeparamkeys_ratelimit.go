@@ -36,9 +36,10 @@ func NewRateLimitedCache[K Name, N Number, W Word, B ~[]byte, S fmt.Stringer, V 
 	return &RateLimitedCache[K, N, W, B, S, V]{
 		next: next,
 		get: limiter.Guard("typeparamkeys.Cache.Get", ratelimit.Rule{
-			Key:   "{key}:{n}:{w}:{b}:{s}",
-			Name:  "1h",
-			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+			Key:     "{key}:{n}:{w}:{b}:{s}",
+			Name:    "1h",
+			Limit:   ratelimit.Limit{Count: 1, Period: time.Hour},
+			Refunds: true,
 		}),
 		put: limiter.Guard("typeparamkeys.Cache.Put", ratelimit.Rule{
 			Key:     `{p.Key}:{p.Other.Key}:{keyOf(p)}:{string(K("k"))}:{len(b)}`,

@@ -16,6 +16,7 @@ type builder struct {
 	mistakes  *mistakes
 	lengths   *lengths
 	reexports *reexports
+	returns   returns
 }
 
 func newBuilder(f *parse.File) *builder {
@@ -26,6 +27,7 @@ func newBuilder(f *parse.File) *builder {
 		imports:   newImports(),
 		lengths:   newLengths(),
 		reexports: &reexports{},
+		returns:   newReturns(f.Package),
 	}
 	if !f.Package.Sparse { // or else the nearest one may be missing
 		b.reexports.from = []*types.Package{f.Target().Types, f.Package.Types}

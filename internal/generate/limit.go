@@ -142,6 +142,9 @@ func (m *method) rule(l *parse.Limit) *jen.Statement {
 	if l.Prefetch > 0 {
 		fields = append(fields, field("Prefetch", number(l.Prefetch)))
 	}
+	if m.decorator.returns.toBuckets(m, l) {
+		fields = append(fields, field("Refunds", m.yes()))
+	}
 	if l.Status != 0 {
 		fields = append(fields, field("Status", jen.Lit(l.Status)))
 	}

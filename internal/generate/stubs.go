@@ -39,6 +39,7 @@ type Rule struct {
 	Fail     Failure
 	OnEmpty  Empty
 	Prefetch int64
+	Refunds  bool
 	Status   int
 	Message  string
 }

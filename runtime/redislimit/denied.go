@@ -37,7 +37,8 @@ const (
 // limit that is changed has refused nobody yet: so far nobody is refused whom Redis would admit at that moment. Those of other
 // processes, limits that others have changed, and data that the server has lost are seen when Redis is asked again, after a
 // minute at most. So who shares a bucket with calls of other processes whose units may come back is refused for longer than
-// need be, in two cases. One is a bucket of two methods, of which one has refund, wait or prefetch and the other has not: the
+// need be, in two cases. One is a bucket of methods in two packages, of which one has refund or wait and the other has not, as
+// what is generated for a package knows of no other, or of a [ratelimit.Rule] that does not say that its limit Refunds: the
 // refusals of the other are remembered. The way out is the same attributes on both, or DenyCache(0). The other is a bucket of
 // a Cluster or Ring, of one Key, that calls for several Keys charge as well: where another Key refuses, what they took comes
 // back. The way out is DenyCache(0).
@@ -50,8 +51,9 @@ const (
 //
 // Redis is always asked about charges with a Wait or [ratelimit.Charge.Fresh], calls that only look, costs above the
 // capacity, calls that a [ratelimit.Concurrency] limit refuses, of which a slot may come back at any time, and in a Cluster
-// or Ring calls for several Keys, which may be refunded. Fresh are all limits of a method that has one with refund, wait or
-// concurrency, as it is not known when a call begins whether its units will be given back.
+// or Ring calls for several Keys, which may be refunded. Fresh are the limits to whose buckets units may be given back, see
+// [ratelimit.Rule.Refunds], those with a prefetch, and all of a method that has one with wait, or with refund and none of
+// concurrency.
 //
 // Of the limit that refuses for longest, RetryAfter and ResetAfter are exact if nobody else has been admitted since, and so
 // is Remaining, 0, for a cost of 1. For a higher cost as much remains as before, or more by now; and one that is higher

@@ -34,10 +34,17 @@ func (s deniedStep) String() string {
 	return text
 }
 
-// drawDenied draws limits, two for each of three buckets, and what is done to them. The costs are all 1, or each bucket's
-// own, or any.
-func drawDenied(t *rapid.T) (steps []deniedStep, costs string) {
-	costs = rapid.SampledFrom([]string{"one", "equal", "any"}).Draw(t, "costs")
+// deniedHistory is what is drawn of one.
+type deniedHistory struct {
+	steps   []deniedStep
+	costs   string // all one, each bucket's own, or any
+	seed    uint64 // of the delays
+	longest int    // of them, in microseconds
+}
+
+// drawDenied draws limits, two for each of three buckets, and what is done to them.
+func drawDenied(t *rapid.T) (h deniedHistory) {
+	costs := rapid.SampledFrom([]string{"one", "equal", "any"}).Draw(t, "costs")
 	type bucketOf struct {
 		limits []ratelimit.Limit
 		cost   int64
@@ -66,7 +73,7 @@ func drawDenied(t *rapid.T) (steps []deniedStep, costs string) {
 		}
 		b.cost = rapid.Int64Range(1, 4).Draw(t, "cost")
 	}
-	steps = make([]deniedStep, rapid.IntRange(30, 60).Draw(t, "steps"))
+	steps := make([]deniedStep, rapid.IntRange(30, 60).Draw(t, "steps"))
 	for i := range steps {
 		s := &steps[i] // small numbers, and what comes first in a list, are drawn more often
 		s.do = rapid.SampledFrom([]string{"take", "take", "take", "take", "take", "take", "take", "peek", "refund", "reset"}).Draw(t, "do")
@@ -91,40 +98,36 @@ func drawDenied(t *rapid.T) (steps []deniedStep, costs string) {
 			s.charges = append(s.charges, c)
 		}
 	}
-	return steps, costs
+	seed, longest := rapid.Uint64().Draw(t, "seed"), rapid.SampledFrom([]int{100, 10_000, 100_000}).Draw(t, "longest delay")
+	return deniedHistory{steps, costs, seed, longest}
 }
 
-// Whatever this process does, a Store that remembers refusals lets pass and refuses what one without memory does.
-func TestRememberedRefusalsAreThoseOfRedis(t *testing.T) {
+// deniedPlayer does one step of a history, and returns what was answered and whether that was from memory.
+type deniedPlayer func(i int, s deniedStep) (results []ratelimit.Result, known bool, err error)
+
+// playDenied plays histories, each on an empty server in fake time by a player of its own, that begin makes.
+func playDenied(t *testing.T, begin func(t *testing.T, h deniedHistory, server *miniredis.Miniredis, client *redis.Client, sent func() int) deniedPlayer) {
+	t.Helper()
 	server := miniredis.RunT(t)
 	known := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		steps, costs := drawDenied(rt)
+		h := drawDenied(rt)
 		server.FlushAll()
 		var failed error
 		inStep(t, server, func(t *testing.T, client *redis.Client, sent func() int) {
-			plain := redislimit.NewPatient(client, redislimit.Prefix("plain:"), redislimit.DenyCache(0))
-			store := redislimit.New(client, redislimit.Timeout(time.Minute))
-			warm(t, store)
-			sent()
+			play := begin(t, h, server, client, sent)
 			retry := time.Duration(0)
-			for i, s := range steps {
+			for i, s := range h.steps {
 				time.Sleep(s.wait(retry))
-				got, err := s.perform(t.Context(), store)
-				asked := sent() > 0
-				want, wantErr := s.perform(t.Context(), plain)
-				sent()
-				if !asked {
-					known++
-				}
-				if failed = differ(s.charges, got, want, asked, costs); (err == nil) != (wantErr == nil) {
-					failed = errors.Join(err, wantErr)
-				}
-				if failed != nil {
-					failed = fmt.Errorf("step %d: %w\ngot  %+v\nwant %+v", i, failed, got, want)
+				results, fromMemory, err := play(i, s)
+				if err != nil {
+					failed = fmt.Errorf("step %d: %w", i, err)
 					return
 				}
-				for _, r := range want {
+				if fromMemory {
+					known++
+				}
+				for _, r := range results {
 					if !r.Allowed {
 						retry = r.RetryAfter
 					}
@@ -132,13 +135,36 @@ func TestRememberedRefusalsAreThoseOfRedis(t *testing.T) {
 			}
 		})
 		if failed != nil {
-			rt.Fatalf("%v\n%v", failed, steps)
+			rt.Fatalf("%v\n%v", failed, h.steps)
 		}
 	})
 	t.Logf("%d calls were refused from memory", known)
 	if known == 0 {
 		t.Error("nothing was answered from memory")
 	}
+}
+
+// Whatever this process does, a Store that remembers refusals lets pass and refuses what one without memory does.
+func TestRememberedRefusalsAreThoseOfRedis(t *testing.T) {
+	playDenied(t, func(t *testing.T, h deniedHistory, _ *miniredis.Miniredis, client *redis.Client, sent func() int) deniedPlayer {
+		plain := redislimit.NewPatient(client, redislimit.Prefix("plain:"), redislimit.DenyCache(0))
+		store := redislimit.New(client, redislimit.Timeout(time.Minute))
+		warm(t, store)
+		sent()
+		return func(_ int, s deniedStep) ([]ratelimit.Result, bool, error) {
+			got, err := s.perform(t.Context(), store)
+			asked := sent() > 0
+			want, wantErr := s.perform(t.Context(), plain)
+			sent()
+			if (err == nil) != (wantErr == nil) {
+				return nil, false, errors.Join(err, wantErr)
+			}
+			if err := differ(s.charges, got, want, asked, h.costs); err != nil {
+				return nil, false, fmt.Errorf("%w\ngot  %+v\nwant %+v", err, got, want)
+			}
+			return want, !asked, nil
+		}
+	})
 }
 
 // differ returns an error if results differ in what a remembered refusal promises.
@@ -216,65 +242,36 @@ func (s deniedStep) perform(ctx context.Context, store ratelimit.Store) ([]ratel
 // Whoever is refused from memory would be by Redis, were it asked at that moment, however long questions and replies take
 // and whatever others, who have no such memory, are admitted to meanwhile.
 func TestRememberedRefusalsWouldBeOnesNow(t *testing.T) {
-	server := miniredis.RunT(t)
-	known := 0
-	rapid.Check(t, func(rt *rapid.T) {
-		steps, _ := drawDenied(rt)
-		seed, longest := rapid.Uint64().Draw(rt, "seed"), rapid.SampledFrom([]int{100, 10_000, 100_000}).Draw(rt, "longest delay")
-		server.FlushAll()
-		var failed error
-		inStep(t, server, func(t *testing.T, client *redis.Client, _ func() int) {
-			delays := rand.New(rand.NewPCG(seed, 0))
-			slow := redis.NewClient(&redis.Options{Addr: server.Addr()})
-			defer func() { _ = slow.Close() }()
-			slow.AddHook(&delayed{delay: func() { time.Sleep(time.Duration(1+delays.IntN(longest)) * time.Microsecond) }})
-			slow.AddHook(&intercept{answer: func(redis.Cmder) (bool, error) { server.SetTime(time.Now()); return false, nil }})
-			other := redislimit.NewPatient(client, redislimit.DenyCache(0))
-			store := redislimit.New(slow, redislimit.Timeout(time.Minute)) // to connect is several commands
-			warm(t, store)
-			retry := time.Duration(0)
-			for i, s := range steps {
-				time.Sleep(s.wait(retry))
-				if s.do == "refund" || s.do == "reset" || i%4 == 0 {
-					if s.do = "take"; !s.changed {
-						_, _ = s.perform(t.Context(), other)
-					}
-					continue
+	playDenied(t, func(t *testing.T, h deniedHistory, server *miniredis.Miniredis, client *redis.Client, _ func() int) deniedPlayer {
+		delays := rand.New(rand.NewPCG(h.seed, 0))
+		slow := redis.NewClient(&redis.Options{Addr: server.Addr()})
+		t.Cleanup(func() { _ = slow.Close() })
+		slow.AddHook(&delayed{delay: func() { time.Sleep(time.Duration(1+delays.IntN(h.longest)) * time.Microsecond) }})
+		slow.AddHook(&intercept{answer: func(redis.Cmder) (bool, error) { server.SetTime(time.Now()); return false, nil }})
+		other := redislimit.NewPatient(client, redislimit.DenyCache(0))
+		store := redislimit.New(slow, redislimit.Timeout(time.Minute)) // to connect is several commands
+		warm(t, store)
+		return func(i int, s deniedStep) ([]ratelimit.Result, bool, error) {
+			if s.do == "refund" || s.do == "reset" || i%4 == 0 {
+				if s.do = "take"; !s.changed {
+					_, _ = s.perform(t.Context(), other)
 				}
-				now := deniedStep{do: "peek", charges: s.charges}
-				want, err := now.perform(t.Context(), other)
-				if err != nil {
-					failed = err
-					return
-				}
-				before := time.Now()
-				got, err := s.perform(t.Context(), store)
-				if err != nil {
-					failed = err
-					return
-				}
-				if s.do == "take" && time.Now().Equal(before) {
-					known++
-					if !isRefused(got) || !isRefused(want) {
-						failed = fmt.Errorf("step %d: refused from memory %t, by Redis %t\ngot  %+v\nwant %+v", i, isRefused(got), isRefused(want), got, want)
-						return
-					}
-				}
-				for _, r := range got {
-					if !r.Allowed {
-						retry = r.RetryAfter
-					}
-				}
+				return nil, false, nil
 			}
-		})
-		if failed != nil {
-			rt.Fatalf("%v\n%v", failed, steps)
+			now := deniedStep{do: "peek", charges: s.charges}
+			want, err := now.perform(t.Context(), other)
+			if err != nil {
+				return nil, false, err
+			}
+			before := time.Now()
+			got, err := s.perform(t.Context(), store)
+			known := s.do == "take" && time.Now().Equal(before)
+			if known && (!isRefused(got) || !isRefused(want)) {
+				err = fmt.Errorf("refused from memory %t, by Redis %t\ngot  %+v\nwant %+v", isRefused(got), isRefused(want), got, want)
+			}
+			return got, known, err
 		}
 	})
-	t.Logf("%d calls were refused from memory", known)
-	if known == 0 {
-		t.Error("nothing was answered from memory")
-	}
 }
 
 // delayed takes time for each command, and for its reply.

@@ -104,12 +104,8 @@ func (s *Store) await(ctx context.Context, came arrival, srv *server, st seat, r
 	if late == nil || b.flight.hasLanded() { // at the last moment
 		return st.outcome(results)
 	}
-	begun, last := srv.leave(st)
-	if begun && b.flight.overdue() {
+	if begun := srv.leave(st); begun && b.flight.overdue() {
 		b.flight.lapse() // now, for the next call to know
-	}
-	if last {
-		s.release(srv, b)
 	}
 	return late
 }
@@ -170,7 +166,7 @@ func (s *Store) fly(srv *server, b *batch) (next *batch) {
 	return nil
 }
 
-// release has the next batch depart in the place of one that everybody has left, or that is overdue.
+// release has the next batch depart in the place of one that is overdue.
 func (s *Store) release(srv *server, b *batch) {
 	if next := srv.land(b, &s.sender); next != nil {
 		go s.work(srv, next)

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// maxFlights is how many exchanges are under way at a server that somebody waits for, unless it is far away.
+	// maxFlights is how many exchanges are under way at a server, unless it is far away.
 	maxFlights = 4
 	// farFlights is how many they are then. A server that gets full batches all at once has to do with them for some 10 ms.
 	farFlights = 32
@@ -42,7 +42,7 @@ const (
 // charges are one ask.
 type gatherer struct {
 	mu       sync.Mutex
-	flights  int             // exchanges under way that somebody waits for
+	flights  int             // exchanges under way that are not overdue
 	departed time.Duration   // when the last of them did, by the sender's clock
 	carried  int             // calls of the latest exchanges, as an average of weight times one
 	waiting  int             // calls whose batch has yet to depart
@@ -103,7 +103,7 @@ func (g *gatherer) mayDepart(full bool, now time.Duration, far int) bool {
 // departs takes note of an exchange of so many calls.
 func (g *gatherer) departs(calls int, now time.Duration) {
 	g.flights++
-	g.departed = now
+	g.departed = max(g.departed, now) // a call that is asked anew came before others
 	g.carried += calls - g.carried/weight
 }
 
@@ -173,18 +173,19 @@ func (g *gatherer) begin(b *batch, cancel func()) bool {
 	return b.callers > 0
 }
 
-// leave takes a call back whose caller has waited long enough. It reports whether its exchange has begun, and whether it
-// was the last in it, which ends it.
-func (g *gatherer) leave(st seat) (begun, last bool) {
+// leave takes a call back whose caller has waited long enough, and reports whether its exchange has begun. The last in it
+// ends it, as far as the client hears of that. Until it has landed it keeps its place, as it keeps its connection: others
+// would depart only to wait for one, and a server that is well be taken for silent.
+func (g *gatherer) leave(st seat) (begun bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	b := st.batch
 	b.callers--
 	if b.departed {
-		if begun, last = b.cancel != nil, b.callers == 0; begun && last {
+		if begun = b.cancel != nil; begun && b.callers == 0 {
 			b.cancel()
 		}
-		return begun, last
+		return begun
 	}
 	g.waiting--
 	st.ask.calls--
@@ -192,10 +193,10 @@ func (g *gatherer) leave(st seat) (begun, last bool) {
 		b.left = map[*ask][]int{}
 	}
 	b.left[st.ask] = append(b.left[st.ask], st.n)
-	return false, false
+	return false
 }
 
-// land takes note that an exchange is over, or that everybody has left it, and returns the batch that departs in its place.
+// land takes note that an exchange is over, or overdue, and returns the batch that departs in its place.
 func (g *gatherer) land(b *batch, s *sender) (next *batch) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

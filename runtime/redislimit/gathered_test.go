@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -278,4 +279,36 @@ func TestLoneCallOfAClientThatEndsItsWaits(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What one call's bucket is trusted to have been charged in advance, as its time is from a clock that was set back, another's
+// is not: it has more out than it holds since its capacity was lowered.
+func TestBucketsOfABatchAreTrustedOneByOne(t *testing.T) {
+	servers(t, func(t *testing.T, client *redis.Client) {
+		store := redislimit.NewPatient(client)
+		now, err := client.Time(t.Context()).Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for key, mark := range map[string]time.Time{"a": now.Add(time.Hour), "b": now} {
+			state := fmt.Sprintf("7 %d 0", mark.UnixMicro())
+			if err := client.Set(t.Context(), "rl:{"+key+"}:tb:1m", state, time.Hour).Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		results := make([]ratelimit.Result, 2)
+		together(t, client, store, 2, func(i int) {
+			if err := store.Take(t.Context(), tb([]string{"a", "b"}[i], 1), results[i:i+1]); err != nil {
+				t.Error(err)
+			}
+		})
+		for i, r := range results {
+			if r.Allowed || r.RetryAfter > 12*time.Second { // a fifth of the period
+				t.Errorf("call %d: %+v: want it refused for 12 seconds at most", i, r)
+			}
+		}
+		if state := client.Get(t.Context(), "rl:{a}:tb:1m").Val(); !strings.HasPrefix(state, "7 ") {
+			t.Errorf("the state from the future is now %q: want all that was charged in advance", state)
+		}
+	})
 }

@@ -22,7 +22,7 @@ type batch struct {
 	// Under the lock of the gatherer:
 	callers  int    // who have not left
 	departed bool   // so that a caller who leaves may be charged all the same
-	landed   bool   // or everybody has left
+	landed   bool   // or is overdue
 	cancel   func() // ends an exchange that everybody has left
 }
 
