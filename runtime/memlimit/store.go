@@ -117,7 +117,7 @@ func (s *Store) take(visits []visit, results []ratelimit.Result) {
 			v.bucket = v.bucket.charged(v.charge, now, &v.limit)
 		}
 		v.reset = v.bucket.reset(now, &v.limit)
-		results[i] = v.result(now)
+		v.tell(&results[i], now)
 		switch {
 		case take && v.at == 0:
 			missing = true
@@ -149,7 +149,7 @@ func (s *Store) Peek(ctx context.Context, charges []ratelimit.Charge, results []
 		v := &visits[i]
 		v.decide(now)
 		v.reset = v.bucket.reset(now, &v.limit)
-		results[i] = v.result(now)
+		v.tell(&results[i], now)
 	}
 	s.unlock(shards, now)
 	return nil
@@ -251,7 +251,7 @@ func (s *Store) lock(visits []visit) (now int64, shards uint64) {
 	for i := range visits {
 		v := &visits[i]
 		h := s.hash(v.charge)
-		n := h % uint64(len(s.shards))
+		n := s.shardOf(h)
 		v.hash, v.shard = uint32(h>>32), &s.shards[n]
 		shards |= 1 << n
 	}
@@ -266,6 +266,9 @@ func (s *Store) lock(visits []visit) (now int64, shards uint64) {
 	}
 	return now, shards
 }
+
+// shardOf returns in which shard the bucket of a hash is.
+func (s *Store) shardOf(hash uint64) uint64 { return hash & uint64(len(s.shards)-1) }
 
 // epochOf returns a wall clock's time in microseconds since 1970. That of a device without a battery may be before that,
 // where no shard has ever been.
@@ -304,7 +307,7 @@ func (s *Store) unlock(shards uint64, now int64) {
 
 // sweep looks at records of the n-th shard after the first.
 func (s *Store) sweep(first int, n uint32, now int64) {
-	sh := &s.shards[(uint(first)+uint(n))%uint(len(s.shards))]
+	sh := &s.shards[s.shardOf(uint64(first)+uint64(n))]
 	if sh.mu.TryLock() { // one that is busy comes next time
 		sh.sweep(now)
 		sh.mu.Unlock()
