@@ -53,7 +53,7 @@ func (s *Store) takePlain(c *ratelimit.Charge, l *limit, result *ratelimit.Resul
 		}
 	}
 
-	sweep := sh.owe()
+	sweep := sh.owe(s.busy.Load() > 0)
 	sh.mu.Unlock()
 	if sweep > 0 {
 		s.sweep(int(i), sweep, now)

@@ -45,9 +45,14 @@ func (s *shard) at(now int64) int64 {
 	return s.now
 }
 
-// owe notes what a call owes towards the next sweep. If it is to sweep, it returns a number that is another each time.
-func (s *shard) owe() (sweep uint32) {
-	if s.owed++; s.owed < sweepEvery {
+// owe notes what a call owes towards the next sweep, which depends on whether sweeps find anything. If it is to sweep, it
+// returns a number that is another each time.
+func (s *shard) owe(busy bool) (sweep uint32) {
+	s.owed++
+	if busy {
+		s.owed += sweepCall - 1
+	}
+	if s.owed < sweepEvery {
 		return 0
 	}
 	s.owed = 0
@@ -226,14 +231,13 @@ func (s *shard) join() {
 	}
 }
 
-// sweep removes records that have expired: of at least minSweep, and of up to maxSweep as long as one in four has.
-func (s *shard) sweep(now int64) {
+// sweep removes records that have expired: of at least minSweep, and of up to maxSweep as long as one in four has. It returns
+// how many.
+func (s *shard) sweep(now int64) (removed int) {
 	s.now = max(s.now, now) // so that a call that read the clock before is not decided at a time when they counted
 	if s.room != nil {
-		s.sweepDue(now)
-		return
+		return s.sweepDue(now)
 	}
-	removed := 0
 	for i := 0; s.len > 0 && (i < minSweep || i < maxSweep && i < 4*removed); i++ {
 		at := s.next()
 		if s.record(at).expires() <= now {
@@ -243,6 +247,7 @@ func (s *shard) sweep(now int64) {
 			s.cursor++
 		}
 	}
+	return removed
 }
 
 // next moves the cursor to a record, if it is at none. There must be one.
