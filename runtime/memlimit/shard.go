@@ -15,12 +15,21 @@ type shard struct {
 	mask    uint       // of the bits of a hash of which the chains, some of them, make a difference
 	slabs   []slab     // by kind
 	len     int        // records
+	recent  recent     // the record that was found last
 	room    *room      // nil if there is no end of it
 	evicted uint64     // how many records were forgotten before they had expired
 	cursor  ref        // the record that is swept next, if there is one
 	owed    uint32     // towards the next sweep, see sweepEvery
 	sweeps  uint32     // how many calls that locked the shard have swept another, over and over from 0
 	_       [128]byte  // keeps the next shard out of the cache lines of this one
+}
+
+// recent is a record that is likely to be asked for next, as that of a key is that many calls go by: it is found without
+// its chain. It is none once a record has come or gone, since others may have moved.
+type recent struct {
+	hash   uint32
+	at     ref // 0 if there is none
+	record record
 }
 
 const (
@@ -62,10 +71,19 @@ func (s *shard) owe(busy bool) (sweep uint32) {
 
 // find returns the record of a charge's bucket, and where it is, or 0 if there is none.
 func (s *shard) find(hash uint32, c *ratelimit.Charge) (ref, record) {
+	if r := &s.recent; r.at != 0 && r.hash == hash && r.record.is(hash, c) {
+		return r.at, r.record
+	}
+	return s.search(hash, c)
+}
+
+// search is find by the chain.
+func (s *shard) search(hash uint32, c *ratelimit.Charge) (ref, record) {
 	at := *s.chains.at(s.chain(hash))
 	for at != 0 {
 		r := s.record(at)
 		if r.is(hash, c) {
+			s.recent = recent{hash, at, r}
 			return at, r
 		}
 		at = r.next()
@@ -105,6 +123,7 @@ func (s *shard) detail(at ref) **detail { return s.slabs[at.kind()].details.at(a
 
 // add makes a record for a charge's bucket, which has none.
 func (s *shard) add(hash uint32, c *ratelimit.Charge) ref {
+	s.recent = recent{}
 	k := kindOf(c)
 	sl := s.slab(k)
 	for sl.records.len == maxSlab { // or the ref would not fit
@@ -148,6 +167,7 @@ func (s *shard) remove(at ref) (moved ref) {
 	if s.room != nil {
 		s.leave(at)
 	}
+	s.recent = recent{}
 	r := s.record(at)
 	s.relink(r.hash(), at, r.next())
 
