@@ -187,21 +187,19 @@ func (b bucket) reset(now int64, l *limit) int64 {
 	return b.wait(b.used, now, l)
 }
 
-// result returns what a call is told of a bucket as it leaves it.
-func (b bucket) result(retry, delay, reset, now int64, l *limit) ratelimit.Result {
-	r := ratelimit.Result{
-		Allowed:    retry == 0,
-		Limit:      l.capacity,
-		Remaining:  max(0, l.capacity-b.used),
-		RetryAfter: time.Duration(retry) * time.Microsecond,
-		ResetAfter: time.Duration(reset) * time.Microsecond,
-		Delay:      time.Duration(delay) * time.Microsecond,
-		At:         time.Duration(now) * time.Microsecond,
-	}
+// tell fills in what a call is told of a bucket as it leaves it. It writes where that goes: to copy a Result that was just
+// written takes longer than to make it.
+func (b bucket) tell(r *ratelimit.Result, retry, delay, reset, now int64, l *limit) {
+	r.Allowed = retry == 0
+	r.Limit = l.capacity
+	r.Remaining = max(0, l.capacity-b.used)
+	r.RetryAfter = time.Duration(retry) * time.Microsecond
 	if retry == never {
 		r.RetryAfter = ratelimit.Never
 	}
-	return r
+	r.ResetAfter = time.Duration(reset) * time.Microsecond
+	r.Delay = time.Duration(delay) * time.Microsecond
+	r.At = time.Duration(now) * time.Microsecond
 }
 
 // muldiv returns the quotient and the remainder of a × b / c. None is negative, c is not 0 and the quotient is below

@@ -18,7 +18,7 @@ func (s *Store) plain(charges []ratelimit.Charge, results []ratelimit.Result) *l
 // takePlain is take for a plain call, without what is for several: that would be half of its time.
 func (s *Store) takePlain(c *ratelimit.Charge, l *limit, result *ratelimit.Result) {
 	hash := s.hash(c)
-	i := hash % uint64(len(s.shards))
+	i := s.shardOf(hash)
 	sh := &s.shards[i]
 	now := s.now() // see lock
 	sh.mu.Lock()
@@ -53,12 +53,12 @@ func (s *Store) takePlain(c *ratelimit.Charge, l *limit, result *ratelimit.Resul
 		}
 	}
 
-	sweep := sh.owe()
+	sweep := sh.owe(s.busy.Load() > 0)
 	sh.mu.Unlock()
 	if sweep > 0 {
 		s.sweep(int(i), sweep, now)
 	}
-	*result = b.result(retry, delay, reset, now, l)
+	b.tell(result, retry, delay, reset, now, l)
 }
 
 // addPlain makes the record of a plain call that is the first to charge its bucket.

@@ -163,15 +163,17 @@ func (s *shard) expired(now int64) ref {
 	return 0
 }
 
-// sweepDue removes up to maxSweep records that have expired.
-func (s *shard) sweepDue(now int64) {
-	for range maxSweep {
+// sweepDue removes up to maxSweep records that have expired, and returns how many.
+func (s *shard) sweepDue(now int64) (removed int) {
+	for removed < maxSweep {
 		at := s.expired(now)
 		if at == 0 {
-			return
+			break
 		}
 		s.remove(at)
+		removed++
 	}
+	return removed
 }
 
 // makeRoom forgets a record if there is no room for another. A record that moves for that may be of the call.

@@ -15,12 +15,21 @@ type shard struct {
 	mask    uint       // of the bits of a hash of which the chains, some of them, make a difference
 	slabs   []slab     // by kind
 	len     int        // records
+	recent  recent     // the record that was found last
 	room    *room      // nil if there is no end of it
 	evicted uint64     // how many records were forgotten before they had expired
 	cursor  ref        // the record that is swept next, if there is one
 	owed    uint32     // towards the next sweep, see sweepEvery
 	sweeps  uint32     // how many calls that locked the shard have swept another, over and over from 0
 	_       [128]byte  // keeps the next shard out of the cache lines of this one
+}
+
+// recent is a record that is likely to be asked for next, as that of a key is that many calls go by: it is found without
+// its chain. It is none once a record has come or gone, since others may have moved.
+type recent struct {
+	hash   uint32
+	at     ref // 0 if there is none
+	record record
 }
 
 const (
@@ -45,9 +54,14 @@ func (s *shard) at(now int64) int64 {
 	return s.now
 }
 
-// owe notes what a call owes towards the next sweep. If it is to sweep, it returns a number that is another each time.
-func (s *shard) owe() (sweep uint32) {
-	if s.owed++; s.owed < sweepEvery {
+// owe notes what a call owes towards the next sweep, which depends on whether sweeps find anything. If it is to sweep, it
+// returns a number that is another each time.
+func (s *shard) owe(busy bool) (sweep uint32) {
+	s.owed++
+	if busy {
+		s.owed += sweepCall - 1
+	}
+	if s.owed < sweepEvery {
 		return 0
 	}
 	s.owed = 0
@@ -57,10 +71,19 @@ func (s *shard) owe() (sweep uint32) {
 
 // find returns the record of a charge's bucket, and where it is, or 0 if there is none.
 func (s *shard) find(hash uint32, c *ratelimit.Charge) (ref, record) {
+	if r := &s.recent; r.at != 0 && r.hash == hash && r.record.is(hash, c) {
+		return r.at, r.record
+	}
+	return s.search(hash, c)
+}
+
+// search is find by the chain.
+func (s *shard) search(hash uint32, c *ratelimit.Charge) (ref, record) {
 	at := *s.chains.at(s.chain(hash))
 	for at != 0 {
 		r := s.record(at)
 		if r.is(hash, c) {
+			s.recent = recent{hash, at, r}
 			return at, r
 		}
 		at = r.next()
@@ -100,6 +123,7 @@ func (s *shard) detail(at ref) **detail { return s.slabs[at.kind()].details.at(a
 
 // add makes a record for a charge's bucket, which has none.
 func (s *shard) add(hash uint32, c *ratelimit.Charge) ref {
+	s.recent = recent{}
 	k := kindOf(c)
 	sl := s.slab(k)
 	for sl.records.len == maxSlab { // or the ref would not fit
@@ -143,6 +167,7 @@ func (s *shard) remove(at ref) (moved ref) {
 	if s.room != nil {
 		s.leave(at)
 	}
+	s.recent = recent{}
 	r := s.record(at)
 	s.relink(r.hash(), at, r.next())
 
@@ -226,14 +251,13 @@ func (s *shard) join() {
 	}
 }
 
-// sweep removes records that have expired: of at least minSweep, and of up to maxSweep as long as one in four has.
-func (s *shard) sweep(now int64) {
+// sweep removes records that have expired: of at least minSweep, and of up to maxSweep as long as one in four has. It returns
+// how many.
+func (s *shard) sweep(now int64) (removed int) {
 	s.now = max(s.now, now) // so that a call that read the clock before is not decided at a time when they counted
 	if s.room != nil {
-		s.sweepDue(now)
-		return
+		return s.sweepDue(now)
 	}
-	removed := 0
 	for i := 0; s.len > 0 && (i < minSweep || i < maxSweep && i < 4*removed); i++ {
 		at := s.next()
 		if s.record(at).expires() <= now {
@@ -243,6 +267,7 @@ func (s *shard) sweep(now int64) {
 			s.cursor++
 		}
 	}
+	return removed
 }
 
 // next moves the cursor to a record, if it is at none. There must be one.

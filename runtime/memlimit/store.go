@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math/bits"
+	"sync/atomic"
 	"time"
 
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
@@ -18,10 +19,12 @@ const (
 	// buckets rarely meet. A call's shards are the bits of a uint64.
 	maxShards = 64
 	// The calls of a shard look at records of the others: when sweepEvery is owed, at the next minSweep, and at up to
-	// maxSweep as long as one in four has expired. A call owes 1, and sweepNew more for a record that it adds, so that for
-	// each that comes more are looked at.
-	sweepEvery = 16
-	sweepNew   = 4
+	// maxSweep as long as one in four has expired. A call owes sweepCall, and once the latest calmSweeps have found none that
+	// has expired 1; and sweepNew more for a record that it adds, so that for each that comes more are looked at.
+	sweepEvery = 64
+	sweepCall  = 4
+	sweepNew   = 16
+	calmSweeps = maxShards
 	minSweep   = 8
 	maxSweep   = 32
 )
@@ -45,6 +48,7 @@ type Store struct {
 	share   int     // the least of it that a shard has
 	shards  []shard // their number is a power of two
 	known   known
+	busy    atomic.Int32 // how many sweeps that find nothing are to come until all is calm
 }
 
 var (
@@ -117,7 +121,7 @@ func (s *Store) take(visits []visit, results []ratelimit.Result) {
 			v.bucket = v.bucket.charged(v.charge, now, &v.limit)
 		}
 		v.reset = v.bucket.reset(now, &v.limit)
-		results[i] = v.result(now)
+		v.tell(&results[i], now)
 		switch {
 		case take && v.at == 0:
 			missing = true
@@ -149,7 +153,7 @@ func (s *Store) Peek(ctx context.Context, charges []ratelimit.Charge, results []
 		v := &visits[i]
 		v.decide(now)
 		v.reset = v.bucket.reset(now, &v.limit)
-		results[i] = v.result(now)
+		v.tell(&results[i], now)
 	}
 	s.unlock(shards, now)
 	return nil
@@ -251,7 +255,7 @@ func (s *Store) lock(visits []visit) (now int64, shards uint64) {
 	for i := range visits {
 		v := &visits[i]
 		h := s.hash(v.charge)
-		n := h % uint64(len(s.shards))
+		n := s.shardOf(h)
 		v.hash, v.shard = uint32(h>>32), &s.shards[n]
 		shards |= 1 << n
 	}
@@ -266,6 +270,9 @@ func (s *Store) lock(visits []visit) (now int64, shards uint64) {
 	}
 	return now, shards
 }
+
+// shardOf returns in which shard the bucket of a hash is.
+func (s *Store) shardOf(hash uint64) uint64 { return hash & uint64(len(s.shards)-1) }
 
 // epochOf returns a wall clock's time in microseconds since 1970. That of a device without a battery may be before that,
 // where no shard has ever been.
@@ -292,7 +299,7 @@ func (s *Store) unlock(shards uint64, now int64) {
 	for m := shards; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
 		sh := &s.shards[i]
-		if n := sh.owe(); n > 0 {
+		if n := sh.owe(s.busy.Load() > 0); n > 0 {
 			first, sweep = i, n
 		}
 		sh.mu.Unlock()
@@ -304,9 +311,16 @@ func (s *Store) unlock(shards uint64, now int64) {
 
 // sweep looks at records of the n-th shard after the first.
 func (s *Store) sweep(first int, n uint32, now int64) {
-	sh := &s.shards[(uint(first)+uint(n))%uint(len(s.shards))]
-	if sh.mu.TryLock() { // one that is busy comes next time
-		sh.sweep(now)
-		sh.mu.Unlock()
+	sh := &s.shards[s.shardOf(uint64(first)+uint64(n))]
+	if !sh.mu.TryLock() { // one that is busy comes next time
+		return
+	}
+	removed := sh.sweep(now)
+	sh.mu.Unlock()
+	switch busy := s.busy.Load(); {
+	case removed > 0 && busy < calmSweeps:
+		s.busy.Store(calmSweeps)
+	case removed == 0 && busy > 0:
+		s.busy.Store(busy - 1)
 	}
 }

@@ -73,8 +73,8 @@ func (v *visit) remove() {
 	}
 }
 
-func (v *visit) result(now int64) ratelimit.Result {
-	return v.bucket.result(v.retry, v.delay, v.reset, now, &v.limit)
+func (v *visit) tell(r *ratelimit.Result, now int64) {
+	v.bucket.tell(r, v.retry, v.delay, v.reset, now, &v.limit)
 }
 
 // addMissing makes the buckets that a call is the first to charge. Its others have been saved, so that none of them has
