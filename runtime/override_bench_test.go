@@ -13,7 +13,9 @@ import (
 // overriddenBy returns overrides of the limit getID by the ways in which a caller is found. Ann of acme, at 203.0.113.7, is one
 // of a thousand premium users.
 func overriddenBy(count int64) map[string]*ratelimit.Overrides {
-	caller := func(by map[string]string) ratelimit.CallerOverride { return ratelimit.CallerOverride{By: by, Count: count} }
+	caller := func(by map[string]string) ratelimit.CallerOverride {
+		return ratelimit.CallerOverride{By: by, Count: count}
+	}
 	var users, addrs []ratelimit.CallerOverride
 	for i := range 999 {
 		users = append(users, caller(map[string]string{"user": fmt.Sprintf("user%d", i)}))

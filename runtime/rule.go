@@ -60,7 +60,7 @@ type Rule struct {
 	// [Concurrency] limit that is asked by [Guard.Begin].
 	Refunds bool
 	Status  int    // HTTP status of a refusal, 400 to 999; 0 means 429
-	Message  string // text for a refused caller
+	Message string // text for a refused caller
 }
 
 // rule is a Rule made ready for calls.

@@ -227,9 +227,9 @@ func (s *stock) refundInTime(ctx context.Context, back []Charge) error {
 // goroutines. When it returns nil, nothing lies here. Calls that come later are decided as ever, but each takes just what it
 // needs; overrides hold as they did last.
 //
-// It returns when ctx ends, or 10 ms later, at the latest, whatever the store or a source does; the store has a second for a few buckets. Its
-// error says how many units are not given back, of how many buckets, and matches that of ctx, if that has ended, or that of the
-// store. They are counted as used until they come back by themselves.
+// It returns when ctx ends, or 10 ms later, at the latest, whatever the store or a source does; the store has a second for a few
+// buckets. Its error says how many units are not given back, of how many buckets, and matches that of ctx, if that has ended, or
+// that of the store. They are counted as used until they come back by themselves.
 func (l *Limiter) Close(ctx context.Context) error {
 	if l == nil || l.stock == nil {
 		return nil
