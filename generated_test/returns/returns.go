@@ -6,9 +6,9 @@ import "context"
 type Account interface {
 	// Login counts failures only, whichever way they come.
 	//
-	//ratelimit:key=login:{name} count=3 time=1h refund={err == nil}
+	//ratelimit:key=enter:{name} count=3 time=1h refund={err == nil}
 	Login(ctx context.Context, name string) error
-	//ratelimit:key=login:{user} count=3 time=1h
+	//ratelimit:key=enter:{user} count=3 time=1h
 	Reset(ctx context.Context, user string) error
 	// Import gives back what it took of both limits when it gives up waiting for one.
 	//

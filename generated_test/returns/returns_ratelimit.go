@@ -33,12 +33,12 @@ func NewRateLimitedAccount(next Account, limiter *ratelimit.Limiter) *RateLimite
 	return &RateLimitedAccount{
 		next: next,
 		login: limiter.Guard("returns.Account.Login", ratelimit.Rule{
-			Key:   "login:{name}",
+			Key:   "enter:{name}",
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 3, Period: time.Hour},
 		}),
 		reset: limiter.Guard("returns.Account.Reset", ratelimit.Rule{
-			Key:     "login:{user}",
+			Key:     "enter:{user}",
 			Name:    "1h",
 			Limit:   ratelimit.Limit{Count: 3, Period: time.Hour},
 			Refunds: true,
