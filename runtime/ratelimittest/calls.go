@@ -19,6 +19,8 @@ var calls = []struct {
 	{"a call waits for its turn at all limits, or at none", waitingTogether},
 	{"a bucket that refuses leaves the charge of the others untaken", sharedBucket},
 	{"key, name and algorithm each make another bucket", ownBuckets},
+	{"another number of limits", otherNumber},
+	{"another algorithm", otherAlgorithm},
 	{"keys are any bytes", anyKey},
 	{"a key is neither changed nor kept", keyOfCaller},
 	{"a charge of cost 0 looks and takes nothing", freeCharge},

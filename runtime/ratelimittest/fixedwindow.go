@@ -152,8 +152,20 @@ func fixedWindows() []testCase {
 		{
 			// D08
 			name:  "window: one after the other admits its count",
-			limit: window(60, s),
-			steps: outcomes(0, 10*ms, strings.Repeat(strings.Repeat("1", 60)+strings.Repeat("0", 40), 5)),
+			limit: window(60, 920*ms),
+			steps: outcomes(0, 10*ms, strings.Repeat(strings.Repeat("1", 60)+strings.Repeat("0", 32), 5)),
+		},
+		{
+			// D08
+			name:  "window: one after the other admits its count, whatever the one before was",
+			limit: window(60, 920*ms),
+			steps: join(
+				outcomes(0, 10*ms, strings.Repeat("1", 60)+strings.Repeat("0", 32)),
+				[]step{change(window(30, 920*ms))},
+				outcomes(920*ms, 10*ms, strings.Repeat("1", 30)+strings.Repeat("0", 62)),
+				[]step{change(window(60, 460*ms))},
+				outcomes(1840*ms, 5*ms, strings.Repeat(strings.Repeat("1", 60)+strings.Repeat("0", 32), 4)),
+			),
 		},
 		{
 			// P08
