@@ -89,3 +89,31 @@ func BenchmarkGuard(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkObserved models what a call that is allowed pays for being observed, by one who only looks and by the log.
+func BenchmarkObserved(b *testing.B) {
+	var seen int
+	look := observe(func(_ context.Context, e *ratelimit.Event) { seen += len(e.Outcomes) })
+	for name, options := range map[string][]ratelimit.Option{
+		"nobody": nil, "looks": {ratelimit.Observe(look)}, "log": {ratelimit.Observe(ratelimit.Log(nil))},
+	} {
+		b.Run(name, func(b *testing.B) {
+			seen = 0
+			limiter, err := ratelimit.New(allowAll{}, options...)
+			if err != nil {
+				b.Fatal(err)
+			}
+			ctx := b.Context()
+			guard := limiter.Guard("m", ratelimit.Rule{Key: "testGet", Limit: ratelimit.Limit{Count: 1, Period: time.Hour}})
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := guard.Allow(ctx); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if name == "looks" && seen != b.N {
+				b.Errorf("told of %d calls, want %d", seen, b.N)
+			}
+		})
+	}
+}

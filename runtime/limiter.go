@@ -75,7 +75,8 @@ var errNoStore = errors.New("ratelimit: no store: make Limiters by New and decor
 // escaped. The limit is named for its period.
 //
 // The error is a [*DecisionError] that wraps the cause: an invalid limit, or a store that did not answer. With
-// [FailOpen] an unanswered call is allowed and the rest of the Result is zero.
+// [FailOpen] an unanswered call is allowed and the rest of the Result is zero. Of the Limiter's mode it is as [WithMode] says: with
+// [ModeShadow] the Result is allowed and tells how the bucket stands, with [ModeOff] the rest of it is zero.
 func (l *Limiter) Allow(ctx context.Context, key string, limit Limit) (Result, error) {
 	return l.AllowN(ctx, key, limit, 1)
 }
@@ -103,10 +104,10 @@ func (l *Limiter) AllowN(ctx context.Context, key string, limit Limit, n int64) 
 	}
 	s.method, s.shadow = "", mode == ModeShadow
 	decided, err := l.take(ctx, s)
-	if err != nil {
+	if err != nil && !s.shadow {
 		return Result{}, &DecisionError{Err: err}
 	}
-	if !decided {
+	if !decided || err != nil {
 		return Result{Allowed: true}, nil
 	}
 	l.concludeAllow(ctx, s)
