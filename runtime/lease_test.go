@@ -99,6 +99,7 @@ func TestLostLeaseEndsTheContextOfTheCall(t *testing.T) {
 				}
 				other := begin(t, g, t.Context()) // who has the slot now
 				call.End()
+				synctest.Wait()
 				told.check(t, tt.told...)
 				refuses(t, g, "m: rate limit exceeded: limit limit has all slots taken: the next lease ends in 3s")
 				other.End()

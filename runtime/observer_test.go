@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
@@ -276,4 +277,50 @@ func TestCallThatHasEndedIsNoFailureOfTheStore(t *testing.T) {
 	g := newLimiter(t, store, ratelimit.Observe(&told)).Guard("m", rule(fivePerSecond))
 	checkError(t, g.Allow(ctx), "m: rate limit undecided: context canceled: left")
 	told.check(t)
+}
+
+type traceKey struct{}
+
+// An Observer finds the trace of the call in the context, whatever the event of the call is.
+func TestObserverIsGivenTheContextOfTheCall(t *testing.T) {
+	in(t, func(t *testing.T) {
+		var traced []string
+		observer := observe(func(ctx context.Context, e *ratelimit.Event) {
+			trace, _ := ctx.Value(traceKey{}).(string)
+			traced = append(traced, lineOf(e)+" in "+trace)
+		})
+		store := &hooked{Store: memlimit.New()}
+		l := newLimiter(t, store, ratelimit.Observe(observer), ratelimit.OnFailure(ratelimit.FailClosed))
+		g := l.Guard("m", rule(slots(1, time.Minute)))
+		ctx, cancel := context.WithCancel(context.WithValue(t.Context(), traceKey{}, "trace 1"))
+		call := begin(t, g, ctx)
+		cancel()
+		store.refund = func(context.Context, []ratelimit.Charge) error { return errDown }
+		call.End()
+		synctest.Wait()
+
+		store.refund = nil
+		store.renew = func(context.Context, []ratelimit.Charge, []bool) error { return errDown }
+		time.Sleep(time.Minute)
+		lost := begin(t, g, context.WithValue(t.Context(), traceKey{}, "trace 2"))
+		<-lost.Context().Done()
+		lost.End()
+		synctest.Wait()
+
+		store.take = func(context.Context, []ratelimit.Charge, []ratelimit.Result) error { return errDown }
+		if _, err := g.Begin(context.WithValue(t.Context(), traceKey{}, "trace 3")); err == nil {
+			t.Error("a slot of a store that is down")
+		}
+		synctest.Wait() // slots are given back, lest the store has given them after all
+		want := []string{
+			"decision m limit[k]:allowed:0 in trace 1",
+			"trouble m connection refused in trace 1",
+			"decision m limit[k]:allowed:0 in trace 2",
+			"trouble m limit limit: lease lost: connection refused in trace 2",
+			"store error m closed connection refused in trace 3",
+		}
+		if !slices.Equal(traced, want) {
+			t.Errorf("told\n\t%s\nwant\n\t%s", strings.Join(traced, "\n\t"), strings.Join(want, "\n\t"))
+		}
+	})
 }
