@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -13,9 +14,14 @@ import (
 )
 
 // overrideEvents keeps what an Observer is told of overrides.
-type overrideEvents struct{ events []string }
+type overrideEvents struct {
+	mu     sync.Mutex
+	events []string
+}
 
 func (o *overrideEvents) Observe(_ context.Context, e *ratelimit.Event) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	switch {
 	case e.Kind != ratelimit.EventOverrides:
 	case e.Err == nil:
@@ -28,6 +34,8 @@ func (o *overrideEvents) Observe(_ context.Context, e *ratelimit.Event) {
 // expect compares what was told since it was called last.
 func (o *overrideEvents) expect(t *testing.T, want ...string) {
 	t.Helper()
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	if !slices.Equal(o.events, want) {
 		t.Errorf("told %q, want %q", o.events, want)
 	}
@@ -159,17 +167,17 @@ func TestGuardThatIsMadeLater(t *testing.T) {
 }
 
 // Units that were taken in advance are for the limit that they were taken of.
-func TestPrefetchIsNeverMoreThanTheCount(t *testing.T) {
+func TestPrefetchIsNeverMoreThanTheLimit(t *testing.T) {
 	store := memlimit.New()
 	limiter := newLimiter(t, store)
 	rule := getRule
 	rule.Limit.Count, rule.Prefetch = 100, 50
 	guard, ctx := limiter.Guard("m.Get", rule), t.Context()
 	expect(t, "the directive", passed(t, ctx, guard, 1), 1)
-	for count, want := range map[int64]int64{60: 50, 40: 40, 1: 0} {
-		override(t, limiter, overrides(getID, ratelimit.Override{Count: count}))
+	for o, want := range map[[2]int64]int64{{60, 0}: 50, {40, 0}: 40, {1, 0}: 0, {60, 30}: 30, {60, 1}: 0} {
+		override(t, limiter, overrides(getID, ratelimit.Override{Count: o[0], Burst: o[1]}))
 		if got := limiter.Limits()[0].Holds.Prefetch; got != want {
-			t.Errorf("of a count of %d, %d are taken at once: want %d", count, got, want)
+			t.Errorf("of a count of %d and a burst of %d, %d are taken at once: want %d", o[0], o[1], got, want)
 		}
 	}
 	if err := limiter.Close(ctx); err != nil {

@@ -8,7 +8,7 @@ import (
 
 // with returns the rule with a change, which is valid by itself. The error says what it is that the limit cannot have.
 //
-// Prefetch is not for overrides to say. No more is taken at once than Count, and nothing in advance of a Count of 1.
+// Prefetch is not for overrides to say: as much of it is taken at once as the limit may have, see [Rule.Prefetch].
 func (r *rule) with(c change) (*rule, error) {
 	v := *r
 	l := &v.Limit
@@ -46,7 +46,7 @@ func (r *rule) with(c change) (*rule, error) {
 			return nil, unprefixed(err)
 		}
 	}
-	if v.Prefetch = min(r.Prefetch, l.Count); v.Prefetch < 2 {
+	if v.Prefetch = min(r.Prefetch, l.Count, l.Capacity()); v.checkPrefetch() != nil {
 		v.Prefetch = 0
 	}
 	v.charge.Limit, v.charge.prefetch = *l, v.Prefetch

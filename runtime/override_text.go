@@ -103,6 +103,9 @@ func (o *CallerOverride) UnmarshalJSON(text []byte) error {
 		if name != "by" {
 			return false, nil
 		}
+		if value[0] != '{' {
+			return true, fmt.Errorf(`by is %s: want attributes of the caller, such as {"user":"ann"}`, shorten(value))
+		}
 		read.By = map[string]string{}
 		err = readMembers(value, func(name string, value json.RawMessage) error {
 			var text string

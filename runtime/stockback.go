@@ -234,5 +234,7 @@ func (l *Limiter) Close(ctx context.Context) error {
 	if l == nil || l.stock == nil {
 		return nil
 	}
-	return errors.Join(l.overriding.close(ctx), l.stock.close(ctx))
+	l.overriding.close()
+	err := l.stock.close(ctx)
+	return errors.Join(err, l.overriding.wait(ctx))
 }

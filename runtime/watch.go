@@ -84,14 +84,18 @@ func (o *overriding) begin(w *watch) bool {
 	return true
 }
 
-// close ends all watches.
-func (o *overriding) close(ctx context.Context) error {
+// close has all watches end, and keeps others from beginning.
+func (o *overriding) close() {
 	o.mu.Lock()
+	defer o.mu.Unlock()
 	o.closed = true
 	for _, w := range o.watches {
 		w.stop()
 	}
-	o.mu.Unlock()
+}
+
+// wait waits until all watches have ended, or ctx does.
+func (o *overriding) wait(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {
 		o.running.Wait()
@@ -101,7 +105,14 @@ func (o *overriding) close(ctx context.Context) error {
 	case <-done:
 		return nil
 	case <-ctx.Done():
-		return ctx.Err()
+	}
+	timer := time.NewTimer(lastMoment) // in which a source that goes by its context ends
+	defer timer.Stop()
+	select {
+	case <-done:
+		return nil
+	case <-timer.C:
+		return fmt.Errorf("ratelimit: a source of overrides is still looked at: %w", ctx.Err())
 	}
 }
 

@@ -3,6 +3,7 @@ package ratelimit_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,14 +14,29 @@ import (
 
 // source is an OverrideSource that a test changes between looks.
 type source struct {
+	mu        sync.Mutex
 	overrides *ratelimit.Overrides
 	err       error
 	loads     int
 }
 
 func (s *source) Load(context.Context) (*ratelimit.Overrides, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.loads++
 	return s.overrides, s.err
+}
+
+func (s *source) say(o *ratelimit.Overrides, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.overrides, s.err = o, err
+}
+
+func (s *source) looks() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.loads
 }
 
 func countOf(n int64) *ratelimit.Overrides { return overrides(getID, ratelimit.Override{Count: n}) }
@@ -58,27 +74,27 @@ func TestSourceIsWatched(t *testing.T) {
 		holding(t, limiter, 3)
 		told.expect(t, "taken")
 
-		s.overrides = countOf(3) // others that are equal
+		s.say(countOf(3), nil) // others that are equal
 		look()
 		told.expect(t)
-		s.overrides = countOf(4)
+		s.say(countOf(4), nil)
 		look()
 		holding(t, limiter, 4)
 		told.expect(t, "taken")
 
-		s.err = errors.New("no answer")
+		s.say(countOf(4), errors.New("no answer"))
 		look()
 		look()
 		holding(t, limiter, 4)
 		told.expect(t, "no answer") // once
-		s.err = nil
+		s.say(countOf(4), nil)
 		look()
 		told.expect(t, "taken") // or nobody knew that it is back
 
-		s.overrides = nil
+		s.say(nil, nil)
 		look()
 		told.expect(t, "ratelimit: a source of overrides returned nothing: want Overrides")
-		s.overrides = overrides(getID, ratelimit.Override{Count: -1})
+		s.say(overrides(getID, ratelimit.Override{Count: -1}), nil)
 		look()
 		holding(t, limiter, 4)
 		told.expect(t, "ratelimit: override of m.Get#1s: count is -1: want 1 to 1000000000")
@@ -93,19 +109,19 @@ func TestLaterSourcesGoFirst(t *testing.T) {
 		watching(t, limiter, file)
 		watching(t, limiter, hash)
 		holding(t, limiter, 3)
-		hash.overrides = countOf(4)
+		hash.say(countOf(4), nil)
 		look()
 		holding(t, limiter, 4)
-		file.overrides = countOf(5)
+		file.say(countOf(5), nil)
 		look()
 		holding(t, limiter, 4)
 		override(t, limiter, countOf(6))
 		holding(t, limiter, 6)
-		hash.overrides = overrides(getID, ratelimit.Override{}) // what the directive says
+		hash.say(overrides(getID, ratelimit.Override{}), nil) // what the directive says
 		override(t, limiter, nil)
 		look()
 		holding(t, limiter, 2)
-		hash.overrides = &ratelimit.Overrides{}
+		hash.say(&ratelimit.Overrides{}, nil)
 		look()
 		holding(t, limiter, 5)
 	})
@@ -144,10 +160,10 @@ func TestWatchEndsWithItsContext(t *testing.T) {
 		}
 		cancel()
 		synctest.Wait()
-		loads := s.loads
-		s.overrides = countOf(4)
+		loads := s.looks()
+		s.say(countOf(4), nil)
 		look()
-		if s.loads != loads {
+		if s.looks() != loads {
 			t.Error("the source is looked at after the context has ended")
 		}
 		holding(t, limiter, 3)
@@ -161,7 +177,7 @@ func TestWatchEndsWithItsContext(t *testing.T) {
 type endless struct{ source }
 
 func (e *endless) Load(ctx context.Context) (*ratelimit.Overrides, error) {
-	if e.loads == 0 {
+	if e.looks() == 0 {
 		return e.source.Load(ctx)
 	}
 	<-ctx.Done()
@@ -178,6 +194,42 @@ func TestCloseEndsALook(t *testing.T) {
 			t.Fatal(err)
 		}
 		told.expect(t, "taken") // that it was ended is no trouble
+	})
+}
+
+// stubborn is a source that does not answer at all.
+type stubborn struct {
+	source
+	over chan struct{}
+}
+
+func (s *stubborn) Load(ctx context.Context) (*ratelimit.Overrides, error) {
+	if s.looks() > 0 {
+		<-s.over
+	}
+	return s.source.Load(ctx)
+}
+
+func TestCloseDoesNotWaitForASource(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limiter := newLimiter(t, memlimit.New())
+		s := &stubborn{source{overrides: countOf(3)}, make(chan struct{})}
+		watching(t, limiter, s)
+		look()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		const want = "ratelimit: a source of overrides is still looked at: context deadline exceeded"
+		began := time.Now()
+		if err := limiter.Close(ctx); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+		if took := time.Since(began); took != time.Minute+10*time.Millisecond {
+			t.Errorf("took %v, want what its context has, and 10ms", took)
+		}
+		close(s.over)
+		if err := limiter.Close(ctx); err != nil {
+			t.Errorf("when the source has answered: %v", err)
+		}
 	})
 }
 

@@ -15,10 +15,11 @@ import (
 
 // command is a command line.
 type command struct {
-	name   string
-	cfg    parse.Config
-	format string
-	args   []string // that are neither the command nor flags
+	name      string
+	cfg       parse.Config
+	format    string
+	overrides string   // the file to check; empty if there is none
+	args      []string // that are neither the command nor flags
 }
 
 // commands are those that there are, besides help.
@@ -89,6 +90,14 @@ func (c *command) flags() *flag.FlagSet {
 		flags.Func("package", "", func(name string) error {
 			if c.cfg.Name = name; !token.IsIdentifier(name) || name == "_" {
 				return errors.New("want an identifier")
+			}
+			return nil
+		})
+	}
+	if c.name == "check" {
+		flags.Func("overrides", "", func(file string) error {
+			if c.overrides = file; file == "" {
+				return errors.New("want a file")
 			}
 			return nil
 		})

@@ -3,7 +3,7 @@
 // Usage:
 //
 //	ratelimitgen [generate] [-into dir [-package name]] [-tags list] [packages]
-//	ratelimitgen check [-into dir [-package name]] [-tags list] [packages]
+//	ratelimitgen check [-into dir [-package name]] [-overrides file] [-tags list] [packages]
 //	ratelimitgen list [-format table|json|yaml|markdown] [-tags list] [packages]
 //	ratelimitgen vet [-tags list] [packages]
 //	ratelimitgen version
@@ -56,6 +56,10 @@
 // at once: ratelimitgen check ./... also finds a key that two packages use for different limits. It looks for decorators
 // where they are: those of a package that has some in another one and none of its own are expected there, so that what
 // generate wrote with -into is checked without.
+//
+// With -overrides it also reads a file of overrides, and prints what is wrong with it beside the limits of the packages: ids that
+// none of them has, fields and values that are none, and values that the limit cannot have. Name all packages that the file is
+// for. A program that watches a file with a mistake keeps to what it took before.
 //
 // # List
 //
@@ -110,6 +114,8 @@
 //		of generate and check: the package for the decorators, by default that of their interfaces
 //	-package name
 //		what the package of -into is called, by default as it is already, or else as its directory is
+//	-overrides file
+//		of check: a file of overrides, in YAML or JSON
 //	-format table|json|yaml|markdown
 //		of list
 //	-h

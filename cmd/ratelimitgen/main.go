@@ -47,7 +47,7 @@ func run(args []string, dir string, stdout, stderr io.Writer) int {
 	case "generate":
 		return out.generate(c.cfg, c.args)
 	case "check":
-		return out.check(c.cfg, c.args)
+		return out.check(c.cfg, c.args, c.overrides)
 	case "list":
 		return out.list(c.cfg, c.args, c.format)
 	case "vet":

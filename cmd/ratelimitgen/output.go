@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/ratelimitgen/ratelimitgen/internal/list"
+	"github.com/ratelimitgen/ratelimitgen/internal/overrides"
 	"github.com/ratelimitgen/ratelimitgen/internal/parse"
 )
 
@@ -42,8 +44,8 @@ func (o *output) generate(cfg parse.Config, patterns []string) int {
 	return status
 }
 
-// check prints the planned changes.
-func (o *output) check(cfg parse.Config, patterns []string) int {
+// check prints the planned changes, and the mistakes in a file of overrides if there is one.
+func (o *output) check(cfg parse.Config, patterns []string, file string) int {
 	s, err := makeSurvey(cfg, patterns)
 	if err != nil {
 		return o.report(err)
@@ -56,7 +58,26 @@ func (o *output) check(cfg parse.Config, patterns []string) int {
 		o.printf("%s", c.diff(path))
 		status = exitFindings
 	}
+	if file != "" {
+		status = max(status, o.checkOverrides(file, s))
+	}
 	return status
+}
+
+// checkOverrides prints the mistakes in a file of overrides. Packages that have mistakes may have limits that nobody knows of.
+func (o *output) checkOverrides(file string, s survey) int {
+	path := file
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(o.dir, file)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return o.report(err)
+	}
+	if mistakes := overrides.Check(file, text, list.Of(s.sound(), o.dir), s.err() == nil); len(mistakes) > 0 {
+		return o.report(mistakes)
+	}
+	return exitOK
 }
 
 // list prints the limits of the packages that have no mistakes.

@@ -46,6 +46,8 @@ func TestOverridesCanBeReadBack(t *testing.T) {
 	)
 	compare(t, text, `# Limits by their ids, as the directives have them: a file of overrides to start with.
 # Delete what is not to be overridden. What stays holds from then on, whatever the directives say.
+# What else a directive says, such as prefetch and wait, cannot be overridden. A limit may also have
+# "callers", a list of entries for some of them, each with "by", such as {user: ann}, and its own fields.
 limits:
   # a b/ü: #1.go:3: 5 per 1s (token-bucket)
   användare.Ü.Get#1s:
@@ -78,7 +80,9 @@ func TestLimitsOfOneIDHaveOneOverride(t *testing.T) {
 	b := a
 	b.File = "b.go"
 	const head = "# Limits by their ids, as the directives have them: a file of overrides to start with.\n" +
-		"# Delete what is not to be overridden. What stays holds from then on, whatever the directives say.\nlimits:\n"
+		"# Delete what is not to be overridden. What stays holds from then on, whatever the directives say.\n" +
+		"# What else a directive says, such as prefetch and wait, cannot be overridden. A limit may also have\n" +
+		"# \"callers\", a list of entries for some of them, each with \"by\", such as {user: ann}, and its own fields.\nlimits:\n"
 	compare(t, write(t, "yaml", a, b), head+`  # a.go:3: 5 per 1s (token-bucket)
   # b.go:3: 5 per 1s (token-bucket)
   # What stands here holds for all of these.

@@ -18,7 +18,9 @@ type override struct {
 }
 
 const yamlHead = `Limits by their ids, as the directives have them: a file of overrides to start with.
-Delete what is not to be overridden. What stays holds from then on, whatever the directives say.`
+Delete what is not to be overridden. What stays holds from then on, whatever the directives say.
+What else a directive says, such as prefetch and wait, cannot be overridden. A limit may also have
+"callers", a list of entries for some of them, each with "by", such as {user: ann}, and its own fields.`
 
 // writeYAML writes a file of overrides that changes nothing.
 func writeYAML(w io.Writer, limits []Limit) error {

@@ -41,6 +41,8 @@ func TestGeneratorAndRuntimeDoNotImportEachOther(t *testing.T) {
 		{"runtime/memlimit", "lua"},
 		{"runtime/redislimit", "annotations"},
 		{"runtime/redislimit", "internal"},
+		{"runtime/overrides", "annotations"},
+		{"runtime/overrides", "internal"},
 		{"runtime/httplimit", "annotations"},
 		{"runtime/httplimit", "internal"},
 	}

@@ -173,7 +173,7 @@ func (p *parser) by(n *yaml.Node) map[string]string {
 		case value.Kind != yaml.ScalarNode:
 			p.errorf(value, "%s is %s: want one value", key.Value, kindOf(value))
 			return
-		case isNull(value):
+		case isNull(value) || value.Value == "":
 			p.errorf(value, "%s is empty: want the value of the caller", key.Value)
 			return
 		}

@@ -1,0 +1,167 @@
+package redislimit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+)
+
+const (
+	overridesKey = "overrides" // behind the prefix
+	modeField    = "mode"      // which no id is
+	// overridesTimeout is how long reading or writing the hash may take: much longer than a decision, for which nobody waits
+	// here.
+	overridesTimeout = time.Second
+)
+
+// Overrides are the overrides that all processes share which use a Redis with one prefix: a [ratelimit.OverrideStore]. Get one
+// by [Store.Overrides]. They are the hash <prefix>overrides, with the id of a limit as field and an entry of a file of overrides,
+// as JSON, as value; the field mode has that of whole Limiters:
+//
+//	HSET rl:overrides users.Service.Get#1s '{"count":5,"time":"1m"}'
+//	HSET rl:overrides mode shadow
+//	HDEL rl:overrides users.Service.Get#1s
+//
+// It has no expiry. Whoever watches it asks for the whole hash twice a second, so that a change is seen within a second. The
+// user needs +hgetall on the key, and whoever edits +hset and +hdel. Neither reading nor writing goes by what is known of a
+// server that is off the path of calls, nor counts as a failure of it. Each takes a second at most. It is safe for
+// concurrent use.
+type Overrides struct {
+	store *Store
+	turn  chan struct{} // one command at a time: what a server that hangs has not answered does not pile up
+
+	mu     sync.Mutex
+	fields map[string]string // that were read last
+	read   *ratelimit.Overrides
+	err    error
+}
+
+var _ ratelimit.OverrideStore = (*Overrides)(nil)
+
+// Overrides returns the overrides that are kept beside the buckets of the Store.
+func (s *Store) Overrides() *Overrides { return &Overrides{store: s, turn: make(chan struct{}, 1)} }
+
+// Load implements [ratelimit.OverrideSource]. The error is an [*Error], or says all that is wrong with the fields: then none of
+// them is taken.
+func (o *Overrides) Load(ctx context.Context) (*ratelimit.Overrides, error) {
+	cmd := redis.NewMapStringStringCmd(ctx, "hgetall", o.key())
+	if err := o.do(ctx, cmd); err != nil {
+		return nil, err
+	}
+	fields := cmd.Val()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.fields == nil || !maps.Equal(fields, o.fields) {
+		o.fields = fields
+		o.read, o.err = o.parse(fields)
+	}
+	return o.read, o.err
+}
+
+// Set implements [ratelimit.OverrideStore]. Its error is an [*Error], or that of an override that is none. Whether the limits
+// that there are can have it, the processes that have them know, see [ratelimit.Limiter.CheckOverrides]: one that cannot keeps to
+// what was there before, for all limits.
+func (o *Overrides) Set(ctx context.Context, limit string, override *ratelimit.Override) error {
+	if !strings.Contains(limit, "#") {
+		return fmt.Errorf("redislimit: override of %q: want an id, such as users.Service.Get#1s", limit)
+	}
+	if override == nil {
+		return o.do(ctx, redis.NewIntCmd(ctx, "hdel", o.key(), limit))
+	}
+	text, err := override.MarshalJSON()
+	if err == nil {
+		err = new(ratelimit.Override).UnmarshalJSON(text)
+	}
+	if err != nil {
+		return fmt.Errorf("redislimit: override of %s: %w", limit, err)
+	}
+	return o.do(ctx, redis.NewIntCmd(ctx, "hset", o.key(), limit, text))
+}
+
+// SetMode implements [ratelimit.OverrideStore]. Its error is as that of Set.
+func (o *Overrides) SetMode(ctx context.Context, m *ratelimit.Mode) error {
+	if m == nil {
+		return o.do(ctx, redis.NewIntCmd(ctx, "hdel", o.key(), modeField))
+	}
+	text, err := m.MarshalText()
+	if err != nil {
+		return err
+	}
+	return o.do(ctx, redis.NewIntCmd(ctx, "hset", o.key(), modeField, text))
+}
+
+func (o *Overrides) key() string { return o.store.prefix + overridesKey }
+
+// parse reads the fields of the hash.
+func (o *Overrides) parse(fields map[string]string) (*ratelimit.Overrides, error) {
+	read := &ratelimit.Overrides{Limits: map[string]*ratelimit.Override{}}
+	var errs []error
+	for _, field := range slices.Sorted(maps.Keys(fields)) {
+		var err error
+		if field == modeField {
+			read.Mode = new(ratelimit.Mode)
+			err = read.Mode.UnmarshalText([]byte(fields[field]))
+		} else {
+			read.Limits[field] = &ratelimit.Override{}
+			err = json.Unmarshal([]byte(fields[field]), read.Limits[field])
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("redislimit: %q, field %q: %w", o.key(), field, err))
+		}
+	}
+	return read, errors.Join(errs...)
+}
+
+// do sends a command. What the client goes on waiting for when the time is up ends in the background, and nothing else is sent
+// until then.
+func (o *Overrides) do(ctx context.Context, cmd redis.Cmder) error {
+	if err := o.store.sender.ready(); err != nil {
+		return o.wrap(err)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, overridesTimeout, noAnswerError(overridesTimeout))
+	defer cancel()
+	select {
+	case o.turn <- struct{}{}:
+	case <-ctx.Done():
+		return o.wrap(ended(ctx))
+	}
+	var panicked any
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer func() { <-o.turn }()
+		defer close(done)
+		panicked = caught(func() { err = o.store.sender.client.Process(ctx, cmd) })
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		return o.wrap(ended(ctx))
+	}
+	if panicked != nil {
+		panic(panicked)
+	}
+	return o.wrap(err)
+}
+
+// wrap says where an error comes from. That of the caller's context stays what it is.
+func (o *Overrides) wrap(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ratelimit.ErrMisconfigured):
+		return &Error{Method: "overrides", Keys: []string{o.key()}, Kind: KindMisconfigured, Err: err}
+	}
+	e := faultOf(err)
+	return &Error{Method: "overrides", Keys: []string{o.key()}, Kind: e.Kind, Err: e.Err}
+}
