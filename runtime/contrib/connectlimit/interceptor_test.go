@@ -3,8 +3,11 @@ package connectlimit_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -60,6 +63,28 @@ func TestRefusalSaysHowLongToWait(t *testing.T) {
 					}
 				})
 			})
+		}
+	}
+}
+
+// What a caller with curl sees of Connect.
+func TestRefusalOverPlainHTTP(t *testing.T) {
+	limits, err := connectlimit.NewInterceptor()
+	if err != nil {
+		t.Fatal(err)
+	}
+	limited := NewRateLimitedRated(service{}, newLimiter(t, nil))
+	handler := connect.NewUnaryHandler("/s/Unary", limited.Unary, connect.WithInterceptors(limits))
+	for _, want := range []string{
+		`200 "" {}`,
+		`429 "60" {"code":"resource_exhausted","message":"The request is over its limit. Try again in 60 seconds."`,
+	} {
+		r := httptest.NewRequest(http.MethodPost, "/s/Unary", strings.NewReader("{}"))
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		if got := fmt.Sprintf("%d %q %s", w.Code, w.Header().Get("Retry-After"), w.Body); !strings.HasPrefix(got, want) {
+			t.Errorf("got %s, want %s", got, want)
 		}
 	}
 }
@@ -258,6 +283,20 @@ func TestCaller(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What a handler around this one has said of the caller holds where Caller finds nothing.
+func TestCallerOfMiddlewareIsKept(t *testing.T) {
+	guard := newLimiter(t, nil).Guard("m", ratelimit.Rule{Key: "{@user}", Limit: ratelimit.Limit{Count: 1, Period: time.Hour}})
+	c := serve(t, server{
+		peer:    "203.0.113.9:1",
+		service: service{func(ctx context.Context) error { return guard.Allow(ctx) }},
+		opts:    []connectlimit.Option{connectlimit.Caller("user", func(context.Context, http.Header) string { return "" })},
+		around:  httplimit.Middleware(httplimit.Caller("user", func(*http.Request) string { return "ann" })),
+	})
+	if _, err := callUnary(t.Context(), c); err != nil {
+		t.Errorf("got %v: the attribute is missing", err)
 	}
 }
 

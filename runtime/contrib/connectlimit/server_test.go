@@ -198,7 +198,6 @@ type server struct {
 	peer    address
 	service Service
 	opts    []connectlimit.Option
-	outside []connect.Interceptor                // of the Interceptor
 	around  func(next http.Handler) http.Handler // all handlers; nil for nothing
 	client  []connect.ClientOption
 }
@@ -210,7 +209,7 @@ func serve(t *testing.T, s server) client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	interceptors := connect.WithInterceptors(append(s.outside, limits)...)
+	interceptors := connect.WithInterceptors(limits)
 	mux := http.NewServeMux()
 	mux.Handle("/s/Unary", connect.NewUnaryHandler("/s/Unary", s.service.Unary, interceptors))
 	mux.Handle("/s/ServerStream", connect.NewServerStreamHandler("/s/ServerStream", s.service.ServerStream, interceptors))
