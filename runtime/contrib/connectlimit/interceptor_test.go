@@ -69,24 +69,26 @@ func TestRefusalSaysHowLongToWait(t *testing.T) {
 
 // What a caller with curl sees of Connect.
 func TestRefusalOverPlainHTTP(t *testing.T) {
-	limits, err := connectlimit.NewInterceptor()
-	if err != nil {
-		t.Fatal(err)
-	}
-	limited := NewRateLimitedRated(service{}, newLimiter(t, nil))
-	handler := connect.NewUnaryHandler("/s/Unary", limited.Unary, connect.WithInterceptors(limits))
-	for _, want := range []string{
-		`200 "" {}`,
-		`429 "60" {"code":"resource_exhausted","message":"The request is over its limit. Try again in 60 seconds."`,
-	} {
-		r := httptest.NewRequest(http.MethodPost, "/s/Unary", strings.NewReader("{}"))
-		r.Header.Set("Content-Type", "application/json")
-		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, r)
-		if got := fmt.Sprintf("%d %q %s", w.Code, w.Header().Get("Retry-After"), w.Body); !strings.HasPrefix(got, want) {
-			t.Errorf("got %s, want %s", got, want)
+	synctest.Test(t, func(t *testing.T) {
+		limits, err := connectlimit.NewInterceptor()
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
+		limited := NewRateLimitedRated(service{}, newLimiter(t, nil))
+		handler := connect.NewUnaryHandler("/s/Unary", limited.Unary, connect.WithInterceptors(limits))
+		for _, want := range []string{
+			`200 "" {}`,
+			`429 "60" {"code":"resource_exhausted","message":"The request is over its limit. Try again in 60 seconds."`,
+		} {
+			r := httptest.NewRequest(http.MethodPost, "/s/Unary", strings.NewReader("{}"))
+			r.Header.Set("Content-Type", "application/json")
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, r)
+			if got := fmt.Sprintf("%d %q %s", w.Code, w.Header().Get("Retry-After"), w.Body); !strings.HasPrefix(got, want) {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		}
+	})
 }
 
 // H17: a slot is taken when a stream is opened and held until it ends.
