@@ -18,9 +18,9 @@ type report struct {
 }
 
 var (
-	reportID   = regexp.MustCompile(`\b[RCSUPD]\d\d\b`)
-	reportLine = regexp.MustCompile(`^\| [RCSUPD]`)
-	reportRow  = regexp.MustCompile(`^\| ([RCSUPD]\d\d) \| [^|]+ \| \[([\w.-]+/[\w.-]+)#(\d+)\]\(https://github.com/([^)]+)\) \| ([^|]+) \|$`)
+	reportID   = regexp.MustCompile(`\b[RCSUHPD]\d\d\b`)
+	reportLine = regexp.MustCompile(`^\| [RCSUHPD]`)
+	reportRow  = regexp.MustCompile(`^\| ([RCSUHPD]\d\d) \| [^|]+ \| \[([\w.-]+/[\w.-]+)#(\d+)\]\(https://github.com/([^)]+)\) \| ([^|]+) \|$`)
 	reportLink = regexp.MustCompile(`\[([^]]+)\]\(\.\./([^)]+)\)`)
 )
 
@@ -39,7 +39,7 @@ func TestReports(t *testing.T) {
 			mentions[id][file] = true
 		}
 	}
-	for group, n := range map[string]int{"R": 46, "C": 16, "S": 22, "U": 9, "P": 10, "D": 8} {
+	for group, n := range map[string]int{"R": 46, "C": 16, "S": 22, "U": 9, "H": 18, "P": 10, "D": 8} {
 		for i := range n {
 			id := fmt.Sprintf("%s%02d", group, i+1)
 			r, ok := reports[id]

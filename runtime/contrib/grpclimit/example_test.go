@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log"
 	"net"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -51,12 +52,12 @@ func Example() {
 	for range 2 {
 		resp, err := client.Check(context.Background(), &healthpb.HealthCheckRequest{})
 		if r, refused := grpclimit.ReadRefusal(err); refused {
-			fmt.Printf("over the limit %s, try again in %.0f s\n", r.Limits[0], r.RetryAfter.Seconds())
+			fmt.Printf("over the limit %s, try again in %v\n", r.Limits[0], r.RetryAfter.Round(time.Minute))
 			continue
 		}
 		fmt.Println(resp.GetStatus(), err)
 	}
 	// Output:
 	// SERVING <nil>
-	// over the limit 1m, try again in 60 s
+	// over the limit 1m, try again in 1m0s
 }

@@ -9,8 +9,8 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	testgrpc "google.golang.org/grpc/interop/grpc_testing"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
@@ -228,6 +228,39 @@ func TestCaller(t *testing.T) {
 	}
 }
 
+// What an interceptor before has said of the caller holds where Caller finds nothing.
+func TestCallerOfAnOuterInterceptorIsKept(t *testing.T) {
+	guard := newLimiter(t, nil).Guard("m", ratelimit.Rule{Key: "{@user}", Limit: ratelimit.Limit{Count: 1, Period: time.Hour}})
+	svc := service{during: func(ctx context.Context) error { return guard.Allow(ctx) }}
+	outer := func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+		return handler(ratelimit.WithCaller(ctx, "user", "ann"), req)
+	}
+	nobody := grpclimit.Caller("user", func(context.Context) string { return "" })
+	client := serve(t, "203.0.113.9:1", svc, []grpclimit.Option{nobody}, grpc.ChainUnaryInterceptor(outer))
+	if err := unary(t.Context(), client); err != nil {
+		t.Errorf("got %v: the attribute is missing", err)
+	}
+}
+
+// H07: servers without a connection, such as those inside of tests, have a peer without an address, or none.
+func TestNoPeer(t *testing.T) {
+	limits, err := grpclimit.NewInterceptor()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ctx := range []context.Context{t.Context(), peer.NewContext(t.Context(), &peer.Peer{})} {
+		_, err := limits.Unary(ctx, nil, nil, func(ctx context.Context, _ any) (any, error) {
+			if ip, ok := ratelimit.ClientIP(ctx); ok {
+				t.Errorf("got client %v", ip)
+			}
+			return nil, &ratelimit.LimitError{}
+		})
+		if status.Code(err) != codes.ResourceExhausted {
+			t.Errorf("got %v, want ResourceExhausted", err)
+		}
+	}
+}
+
 func TestInvalidOptions(t *testing.T) {
 	value := func(context.Context) string { return "" }
 	for _, c := range []struct {
@@ -250,5 +283,3 @@ func TestInvalidOptions(t *testing.T) {
 		}
 	}
 }
-
-var _ testgrpc.TestServiceServer = service{}

@@ -1,0 +1,77 @@
+package connectlimit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/ratelimitgen/ratelimitgen/runtime/httplimit"
+)
+
+// Option changes an [Interceptor] at its construction.
+type Option interface{ apply(*config) error }
+
+type optionFunc func(*config) error
+
+func (f optionFunc) apply(c *config) error { return f(c) }
+
+// config is what the options of one Interceptor add up to.
+type config struct {
+	addresses []httplimit.AddressOption
+	resolver  *httplimit.Resolver
+	callers   []caller
+}
+
+// caller is an attribute of the caller.
+type caller struct {
+	name  string
+	value func(context.Context, http.Header) string
+}
+
+func newConfig(opts []Option) (*config, error) {
+	c := &config{}
+	var errs []error
+	for i, opt := range opts {
+		if opt == nil {
+			errs = append(errs, fmt.Errorf("option %d is nil: want an Option", i+1))
+			continue
+		}
+		errs = append(errs, opt.apply(c))
+	}
+	var err error
+	c.resolver, err = httplimit.NewResolver(c.addresses...)
+	if err := errors.Join(append(errs, err)...); err != nil {
+		return nil, fmt.Errorf("connectlimit: %w", err)
+	}
+	return c, nil
+}
+
+// ClientIP says whom to believe about the client's address, and in which header: [httplimit.TrustedProxies],
+// [httplimit.TrustedHops], [httplimit.TrustUnixSocket], [httplimit.ClientIPHeader] and [httplimit.IPv6Prefix]. By default
+// the client is the peer. Several ClientIP add up.
+func ClientIP(opts ...httplimit.AddressOption) Option {
+	return optionFunc(func(c *config) error {
+		c.addresses = append(c.addresses, opts...)
+		return nil
+	})
+}
+
+// Caller puts an attribute of the caller into each call's context, for limits with by=name or {@name}: value is called with
+// the context of the call and its header, by several goroutines at once. If it returns the empty string, the attribute is
+// missing, and the directive's onempty decides. Take it from what has been authenticated, such as what an interceptor
+// before this one has left in the context: a caller who can choose it, as by a header, can choose its bucket.
+func Caller(name string, value func(ctx context.Context, header http.Header) string) Option {
+	return optionFunc(func(c *config) error {
+		switch {
+		case name == "":
+			return errors.New(`Caller(""): want the name of an attribute`)
+		case name == "ip":
+			return errors.New(`Caller("ip"): want another name, since "ip" is the client's address`)
+		case value == nil:
+			return fmt.Errorf("Caller(%q): want a function, not nil", name)
+		}
+		c.callers = append(c.callers, caller{name, value})
+		return nil
+	})
+}
