@@ -1,0 +1,101 @@
+// Chi serves a limited service and limited handlers with chi, calls them as two clients, and shows what they
+// are told. It exits with status 0 only if that is what the directives say.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+
+	"github.com/ratelimitgen/ratelimitgen/example/internal/visit"
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+	"github.com/ratelimitgen/ratelimitgen/runtime/httplimit"
+	"github.com/ratelimitgen/ratelimitgen/runtime/memlimit"
+)
+
+//go:generate go tool ratelimitgen
+
+// Greeter is a service, which knows nothing of HTTP.
+type Greeter interface {
+	// Greet allows each client IP two calls an hour.
+	//
+	//ratelimit:key=greet count=2 time=1h ip
+	Greet(ctx context.Context, name string) (string, error)
+}
+
+// Pages are HTTP handlers.
+type Pages interface {
+	// Orders allows each user one call an hour, from wherever.
+	//
+	//ratelimit:key=orders count=1 time=1h by=user message="Your orders are the same as before."
+	Orders(w http.ResponseWriter, r *http.Request)
+	// Health is for load balancers, and has no limit.
+	Health(w http.ResponseWriter, r *http.Request)
+}
+
+type service struct{}
+
+func (service) Greet(_ context.Context, name string) (string, error) { return "hello " + name, nil }
+
+func (service) Orders(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "no orders") }
+func (service) Health(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "healthy") }
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, os.Stdout)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "chi:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, out io.Writer) error {
+	limiter, err := ratelimit.New(memlimit.New())
+	if err != nil {
+		return err
+	}
+	const ann, bob = "203.0.113.7", "203.0.113.8"
+	return visit.Server(ctx, out, handler(limiter), []visit.Call{
+		{Client: ann, Path: "/greet/ann", Want: http.StatusOK},
+		{Client: ann, Path: "/greet/ann", Want: http.StatusOK},
+		{Client: ann, Path: "/greet/ann", Want: http.StatusTooManyRequests},
+		{Client: bob, Path: "/greet/bob", Want: http.StatusOK},
+		{Client: ann, User: "ann", Path: "/orders", Want: http.StatusOK},
+		{Client: bob, User: "ann", Path: "/orders", Want: http.StatusTooManyRequests},
+		{Client: ann, User: "bob", Path: "/orders", Want: http.StatusOK},
+		{Client: ann, Path: "/orders", Want: http.StatusTooManyRequests}, // nobody
+		{Client: ann, Path: "/health", Want: http.StatusOK},
+	})
+}
+
+// handler serves the service and the handlers behind their limits. Chi's middleware and handlers are those of net/http: there
+// is nothing to adapt.
+func handler(limiter *ratelimit.Limiter) http.Handler {
+	greeter := NewRateLimitedGreeter(service{}, limiter)
+	pages := NewRateLimitedPages(service{}, limiter)
+
+	// In place of a header, a program would read a token that it has verified.
+	user := httplimit.Caller("user", func(r *http.Request) string { return r.Header.Get("User") })
+	router := chi.NewRouter()
+	router.Use(httplimit.Middleware(httplimit.TrustedProxies(visit.Proxy), user), middleware.Recoverer, middleware.Compress(5))
+	router.Get("/greet/{name}", func(w http.ResponseWriter, r *http.Request) {
+		text, err := greeter.Greet(r.Context(), chi.URLParam(r, "name"))
+		switch {
+		case httplimit.WriteError(w, r, err): // refused
+		case err != nil:
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		default:
+			fmt.Fprint(w, text)
+		}
+	})
+	router.Get("/orders", pages.Orders)
+	router.Get("/health", pages.Health)
+	return router
+}

@@ -1,0 +1,114 @@
+// Package ginlimit is the limiter's edge to gin: it finds out who is calling, and tells callers where they stand, as
+// [httplimit] does for net/http.
+//
+//	router := gin.New()
+//	router.Use(ginlimit.Middleware(httplimit.TrustedProxies(netip.MustParsePrefix("10.0.0.0/8"))))
+//
+// Decorators of interfaces whose methods are handlers, func(c *gin.Context), answer refused requests by themselves. The
+// refusal of any other call is answered by [WriteError], or by [Middleware] if the handler hands it to gin:
+//
+//	user, err := users.Get(c.Request.Context(), c.Param("id"))
+//	if err != nil {
+//		_ = c.Error(err)
+//		return
+//	}
+//
+// Limited calls find the caller in the context of the request. A *gin.Context is a context.Context too, but it has the
+// values of that one only if [gin.Engine.ContextWithFallback] is set.
+//
+// The client's address is found by the rules of httplimit, by default the peer's. Those of [gin.Context.ClientIP], which
+// believes every peer by default, do not matter.
+package ginlimit
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/gin-gonic/gin"
+
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+	"github.com/ratelimitgen/ratelimitgen/runtime/httplimit"
+)
+
+// Middleware returns a handler for [gin.Engine.Use] that does for the handlers behind it what [httplimit.Middleware] does,
+// by the same options and by [Caller]. It is safe for concurrent use. The response can flush, hijack, push and stream as
+// before.
+//
+// When the handlers have returned without a response, and one of the errors that they gave to [gin.Context.Error] is of the
+// limiter, it is answered as [WriteError] does. Other errors, and a response that has begun, are left alone.
+//
+// One Middleware inside of another adds what its options say, see [httplimit.Middleware]. Options that are wrong leave
+// no safe way to serve: every request is then answered 500, and the reason is written to the [http.Server]'s ErrorLog.
+func Middleware(opts ...httplimit.Option) gin.HandlerFunc {
+	limit := httplimit.Middleware(opts...)
+	asksGin := slices.ContainsFunc(opts, func(opt httplimit.Option) bool { _, ok := opt.(callerOption); return ok })
+	return func(c *gin.Context) {
+		r := c.Request
+		if asksGin {
+			r = r.WithContext(context.WithValue(r.Context(), contextKey{}, c))
+		}
+		served := false
+		limit(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			served = true
+			c.Request, c.Writer = r, around(c.Writer, w)
+			c.Next()
+			answerErrors(c)
+		})).ServeHTTP(c.Writer, r)
+		if !served {
+			c.Abort()
+		}
+	}
+}
+
+// Caller returns an option for [Middleware] that puts an attribute of the caller into the context of each request, as
+// [httplimit.Caller] does; but value is called with gin's context, in which those who authenticate callers leave what they
+// have found out. Use the Middleware behind them, or another one with this option. The option is for nobody else: without a
+// *gin.Context the attribute is missing.
+func Caller(name string, value func(c *gin.Context) string) httplimit.Option {
+	if value == nil {
+		return httplimit.Caller(name, nil) // which says what is wrong
+	}
+	return callerOption{httplimit.Caller(name, func(r *http.Request) string {
+		c, ok := r.Context().Value(contextKey{}).(*gin.Context)
+		if !ok {
+			return ""
+		}
+		return value(c)
+	})}
+}
+
+// callerOption is an option that needs a *gin.Context.
+type callerOption struct{ httplimit.Option }
+
+// contextKey is the key of the *gin.Context in a request's context.
+type contextKey struct{}
+
+// WriteError answers a request whose call the limiter did not let pass, as [httplimit.WriteError] does, and keeps the
+// handlers that come next from being called. It reports whether err says so; if not, nothing has been done. A response that
+// has begun stays as it is: decorators of handlers answer the error that they return.
+func WriteError(c *gin.Context, err error) bool {
+	_, refused := errors.AsType[*ratelimit.LimitError](err)
+	_, undecided := errors.AsType[*ratelimit.DecisionError](err)
+	if !refused && !undecided {
+		return false
+	}
+	if !c.Writer.Written() {
+		httplimit.WriteError(c.Writer, c.Request, err)
+	}
+	c.Abort()
+	return true
+}
+
+// answerErrors answers the errors of the limiter that handlers gave to gin.
+func answerErrors(c *gin.Context) {
+	if len(c.Errors) == 0 {
+		return
+	}
+	errs := make([]error, len(c.Errors))
+	for i, err := range c.Errors {
+		errs[i] = err
+	}
+	WriteError(c, errors.Join(errs...))
+}
