@@ -125,7 +125,7 @@ func TestHotKey(t *testing.T) {
 
 // S19: those that come at the same time do not all find that there is room.
 func TestCallsAtTheSameTime(t *testing.T) {
-	const callers, rounds, count = 10, 200, 5
+	const callers, rounds, count = 10, 100, 5
 	clients := connect(t, callers)
 	for _, limit := range ofEach(count, time.Minute) {
 		for round := range rounds {
