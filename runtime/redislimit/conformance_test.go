@@ -30,6 +30,9 @@ func TestConformanceOnRedis(t *testing.T) {
 
 // R37
 func TestClockSetBackOnMiniredis(t *testing.T) {
+	if raced {
+		t.Skip("takes long under the race detector, which sees the same on a real server")
+	}
 	t.Parallel()
 	ratelimittest.RunSetBack(t, onClock(newMini(t).client))
 }
