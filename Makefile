@@ -12,6 +12,11 @@ LINT := go tool -modfile=$(ROOT)/internal/tools/go.mod golangci-lint
 VULN := go tool -modfile=$(ROOT)/internal/tools/go.mod govulncheck
 # in runs a command in each module, and says in which.
 in = for m in $(1); do echo "== $$m: $(2)"; (cd $$m && $(2)); done
+# tests runs go test with some flags in each module: first in the root, where the package that waits for servers begins
+# before all others, then in those nested in it, two at a time, each of which shows its output when it is done.
+tests = echo "== .: go test $(1) ./..."; go test $(1) ./runtime/redislimit ./...; \
+	printf '%s\n' $(filter-out .,$(TESTED)) | xargs -P 2 -I @ bash -c \
+	'if out=$$(cd @ && go test $(1) ./... 2>&1); then ok=0; else ok=1; fi; echo "== @: go test $(1) ./..."; echo "$$out"; exit $$ok'
 
 .PHONY: help
 help: ## this list
@@ -29,11 +34,11 @@ distributed: redis ## three processes and a Redis Cluster that loses a primary: 
 
 .PHONY: test
 test: redis ## all tests, against a real Redis server too
-	@$(call in,$(TESTED),go test ./...)
+	@$(call tests)
 
 .PHONY: race
-race: redis ## all tests under the race detector, but for what is long, never at once, or in fake time and about Redis
-	@$(call in,$(TESTED),go test -race -short ./...)
+race: redis ## all tests under the race detector, but for what is long, never at once, or in fake time and about Redis; vet is for lint
+	@$(call tests,-race -short -vet=off)
 
 .PHONY: soak
 soak: redis ## a million random calls to the stores, in lock step with a model (some four minutes); SOAK=10 for ten millions

@@ -1,4 +1,5 @@
-// Package ratelimittest is the conformance suite of [ratelimit.Store]: what passes it can take the place of every other
+// Package ratelimittest has a [Store] that refuses, allows or fails on demand, for tests of services with limits. Beyond that
+// it is the conformance suite of [ratelimit.Store]: what passes it can take the place of every other
 // Store. In sentences:
 //
 //   - Each answer is exact to the microsecond: Allowed, Limit, Remaining, RetryAfter, ResetAfter and Delay are those of a

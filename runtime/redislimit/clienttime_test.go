@@ -23,6 +23,7 @@ func TestConformanceByClientTimeOnMiniredis(t *testing.T) {
 	if testing.Short() { // as under the race detector, to which it is what TestConformanceOnRedis and TestCluster are
 		return
 	}
+	t.Parallel()
 	server := newMini(t)
 	ratelimittest.Run(t, func(t *testing.T, test ratelimittest.Test) {
 		server.empty()
@@ -37,6 +38,7 @@ func TestConformanceByClientTimeOnMiniredis(t *testing.T) {
 }
 
 func TestConformanceByClientTimeOnRedis(t *testing.T) {
+	t.Parallel()
 	client := redistest.Client(t)
 	ratelimittest.Run(t, func(t *testing.T, test ratelimittest.Test) {
 		clock := &handClock{}

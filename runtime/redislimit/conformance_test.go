@@ -14,6 +14,7 @@ func TestConformanceOnMiniredis(t *testing.T) {
 	if raced {
 		t.Skip("takes long under the race detector, which sees the same on a real server")
 	}
+	t.Parallel()
 	server := newMini(t)
 	ratelimittest.Run(t, func(t *testing.T, test ratelimittest.Test) {
 		server.empty()
@@ -22,17 +23,23 @@ func TestConformanceOnMiniredis(t *testing.T) {
 }
 
 func TestConformanceOnRedis(t *testing.T) {
+	t.Parallel()
 	client := redistest.Client(t)
 	ratelimittest.Run(t, onClock(client))
 }
 
 // R37
 func TestClockSetBackOnMiniredis(t *testing.T) {
+	if raced {
+		t.Skip("takes long under the race detector, which sees the same on a real server")
+	}
+	t.Parallel()
 	ratelimittest.RunSetBack(t, onClock(newMini(t).client))
 }
 
 // R37
 func TestClockSetBackOnRedis(t *testing.T) {
+	t.Parallel()
 	ratelimittest.RunSetBack(t, onClock(redistest.Client(t)))
 }
 

@@ -125,7 +125,11 @@ func TestHotKey(t *testing.T) {
 
 // S19: those that come at the same time do not all find that there is room.
 func TestCallsAtTheSameTime(t *testing.T) {
-	const callers, rounds, count = 10, 200, 5
+	const callers, count = 10, 5
+	rounds := 100
+	if testing.Short() { // as under the race detector, where each takes ten times as long
+		rounds = 20
+	}
 	clients := connect(t, callers)
 	for _, limit := range ofEach(count, time.Minute) {
 		for round := range rounds {

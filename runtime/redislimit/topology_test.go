@@ -84,6 +84,7 @@ func TestConformanceByUserWithTheLeastRights(t *testing.T) {
 	if testing.Short() { // as under the race detector, to which it is what TestConformanceOnRedis and TestCluster are
 		return
 	}
+	t.Parallel()
 	redistest.Since(t, 7, "selectors, for the rights of the clock")
 	server := redistest.Server(t)
 	all, user := redis.NewClient(server), redis.NewClient(redistest.User(t, server, "limiter",
@@ -100,6 +101,7 @@ func TestConformanceOnRing(t *testing.T) {
 	if testing.Short() { // as under the race detector, to which it is what TestConformanceOnRedis and TestCluster are
 		return
 	}
+	t.Parallel()
 	ring := redis.NewRing(&redis.RingOptions{Addrs: map[string]string{"one": redistest.Server(t).Addr, "two": redistest.Server(t).Addr}})
 	t.Cleanup(func() { _ = ring.Close() })
 	ratelimittest.RunByKey(t, onClock(ring))
