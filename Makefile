@@ -32,8 +32,13 @@ distributed: redis ## three processes and a Redis Cluster that loses a primary: 
 	@go generate ./example/distributed
 	go run ./example/distributed
 
+.PHONY: dashboard
+dashboard: ## the page about the limits of a shop under load, until you interrupt it; it is on this machine only
+	@cd runtime/dashboard && go build -o $(ROOT)/bin/dashboard ./example
+	exec $(ROOT)/bin/dashboard -open # go run would make a failure of an interrupt
+
 .PHONY: test
-test: redis ## all tests, against a real Redis server too
+test: redis chromium ## all tests, against a real Redis server and in a real browser too
 	@$(call tests)
 
 .PHONY: race
@@ -100,3 +105,14 @@ redis:
 	echo 'Installing redis-server'
 	apt-get update -qq
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends redis-server >/dev/null
+
+.PHONY: chromium
+chromium:
+	@for name in chromium chromium-browser google-chrome; do command -v "$$name" >/dev/null && exit 0; done
+	if ! command -v apt-get >/dev/null || [ "$$(id -u)" != 0 ]; then
+		echo 'No chromium or google-chrome on the PATH (Debian: apt-get install chromium): the tests of the dashboard that need a browser are skipped.' >&2
+		exit 0
+	fi
+	echo 'Installing chromium'
+	apt-get update -qq
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null

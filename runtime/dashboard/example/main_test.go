@@ -1,0 +1,47 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// The program tells where its page is, the page is told figures, and an interrupt ends both.
+func TestExample(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	reader, writer := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx, writer, "127.0.0.1:0", false) }()
+	line, err := bufio.NewReader(reader).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	url, rest, _ := strings.Cut(line, " ")
+	if want := "shows the limits of a shop under load. Interrupt to end.\n"; rest != want {
+		t.Errorf("the program says %q, want the url and %q", line, want)
+	}
+
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	events := bufio.NewScanner(resp.Body)
+	for events.Scan() && events.Text() != "event: second" {
+	}
+	if err := events.Err(); err != nil {
+		t.Fatal(err)
+	}
+	interrupt()
+	if err := <-ended; err != nil {
+		t.Errorf("the program ends with %v", err)
+	}
+}

@@ -1,0 +1,323 @@
+package browser
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+)
+
+const (
+	desktop = 1280
+	phone   = 360
+)
+
+func TestFiguresMove(t *testing.T) {
+	s := newSite(t)
+	s.call("mallory", 5)
+	p := open(t, s.url, desktop, "light")
+	row := `[data-limit="shop.Shop.Buy#1h"] `
+	p.wait(text("#calls") + ` === "5"`)
+	p.wait(text(row+"td.refused") + ` === "360%"`)
+	before := eval[string](p, `document.querySelector("#total .calls").getAttribute("d")`)
+	s.call("mallory", 3)
+	s.call("bob", 2)
+	p.wait(text("#calls") + ` === "10"`)
+	p.wait(text("#refused") + ` === "660%"`)
+	p.wait(text(row+"td.calls") + ` === "10"`)
+	p.wait(fmt.Sprintf("document.querySelector('#total .calls').getAttribute('d') !== %q", before))
+	if got, want := eval[string](p, `document.querySelector("#total svg").getAttribute("aria-label")`), "10 calls in the last minute, 6 refused"; got != want {
+		t.Errorf("the chart is called %q, want %q", got, want)
+	}
+	if got := eval[string](p, text("#keys")); !strings.HasPrefix(got, "#") || !strings.HasSuffix(got, "shop.Shop.Buy#1h6") {
+		t.Errorf("the keys are %q, want one hash with 6 refusals", got)
+	}
+	if whole := eval[string](p, "document.documentElement.outerHTML"); strings.Contains(whole, "mallory") {
+		t.Error("the page says who was refused")
+	}
+	requests, complaints := p.asked()
+	for _, url := range requests {
+		if !strings.HasPrefix(url, s.url) {
+			t.Errorf("the page asks for %s, want nothing outside of %s", url, s.url)
+		}
+	}
+	if len(requests) < 5 || len(complaints) > 0 {
+		t.Errorf("the page asks for %q, and the browser complains of %q", requests, complaints)
+	}
+}
+
+func TestOutagesAreTold(t *testing.T) {
+	s := newSite(t)
+	p := open(t, s.url, desktop, "light")
+	s.board.Observe(t.Context(), &ratelimit.Event{Kind: ratelimit.EventOutage, Server: "redis-1:6379", Away: true, Err: errors.New("EOF")})
+	p.wait(text("[role=alert]") + `.startsWith("redis-1:6379 is away since ")`)
+	s.board.Observe(t.Context(), &ratelimit.Event{Kind: ratelimit.EventOutage, Server: "redis-1:6379"})
+	p.wait(text("[role=alert]") + ` === ""`)
+	p.wait(text("#servers") + `.startsWith("redis-1:6379 is back since ")`)
+}
+
+// A proxy may answer that the program is away: a browser takes that for the end of a stream.
+func TestThePageConnectsAgain(t *testing.T) {
+	s := newSite(t)
+	var away atomic.Bool
+	refused := make(chan bool, 100)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if away.Load() {
+			refused <- true
+			http.Error(w, "Bad Gateway", http.StatusBadGateway)
+			return
+		}
+		s.board.ServeHTTP(w, r)
+	}))
+	t.Cleanup(proxy.Close)
+	p := open(t, proxy.URL, desktop, "light")
+	away.Store(true)
+	proxy.CloseClientConnections()
+	p.wait(text("#live") + ` === "no connection, trying again"`)
+	s.call("a", 2)
+	<-refused
+	away.Store(false)
+	p.wait(text("#live") + ` === "live"`)
+	p.wait(text("#calls") + ` === "2"`)
+}
+
+// focus says in words what has the focus.
+const focus = `(() => {
+	const e = document.activeElement;
+	return e.getAttribute("aria-label") || e.name || e.textContent.trim();
+})()`
+
+// tabTo presses Tab until something has the focus, and returns what had it on the way.
+func (p *tab) tabTo(name string) (passed []string) {
+	p.Helper()
+	for range 30 {
+		p.do(chromedp.KeyEvent(kb.Tab))
+		at := eval[string](p, focus)
+		passed = append(passed, at)
+		if at == name {
+			return passed
+		}
+	}
+	p.Fatalf("Tab reaches %q, not %q", passed, name)
+	return nil
+}
+
+func TestAnOverrideByKeyboard(t *testing.T) {
+	s, overrides := newEditableSite(t)
+	p := open(t, s.url, desktop, "light")
+	p.wait(`!document.querySelector("#mode").hidden && document.querySelector(".name")`)
+	if got := s.call("a", 9); got != 2 {
+		t.Fatalf("%d calls go on before the change, want 2", got)
+	}
+
+	want := []string{"To the limits", "mode", "Set", "Find a method", "Limit", "Calls a minute", "Refused", "Store errors", "shop.Shop.Buy1h"}
+	if got := p.tabTo("shop.Shop.Buy1h"); !slices.Equal(got, want) {
+		t.Errorf("Tab goes to %q, want %q", got, want)
+	}
+	p.do(chromedp.KeyEvent(kb.Enter))
+	p.wait(`document.querySelector("dialog").open && !document.querySelector("#edit").hidden`)
+	p.tabTo("count")
+	p.do(chromedp.KeyEvent("5" + kb.Enter))
+	p.wait(text("#answer") + ` === "Saved."`)
+	if got := s.call("b", 9); got != 5 {
+		t.Errorf("%d calls go on after Saved, want 5", got)
+	}
+	p.wait(text("#limit-rule") + ` === "Holds: 5 per 1h, fixed-window, mode enforce. Directive: 2 per 1h, fixed-window, mode enforce."`)
+
+	p.do(chromedp.KeyEvent(kb.Escape))
+	p.wait(`!document.querySelector("dialog").open`)
+	if got := eval[string](p, focus); got != "shop.Shop.Buy1h" {
+		t.Errorf("after Escape the focus is on %q, want where it was", got)
+	}
+	p.wait(text(".badges") + ` === "overridden"`)
+
+	p.do(chromedp.KeyEvent(kb.Enter))
+	p.wait(`document.querySelector("dialog").open && document.forms.edit.elements.count.value === "5"`)
+	p.tabTo("Remove the override")
+	p.do(chromedp.KeyEvent(kb.Enter))
+	p.wait(text("#answer") + ` === "The directive holds again."`)
+	if got := s.call("c", 9); got != 2 {
+		t.Errorf("%d calls go on after the override was removed, want 2", got)
+	}
+	if all, _ := overrides.Load(t.Context()); len(all.Limits) != 0 {
+		t.Errorf("the store still has %v", all.Limits)
+	}
+}
+
+func TestOverridesOfCallersAndOfAll(t *testing.T) {
+	s, _ := newEditableSite(t)
+	p := open(t, s.url, desktop, "light")
+	p.wait(`!document.querySelector("#mode").hidden && document.querySelector(".name")`)
+	p.do(chromedp.Click(".name"))
+	p.wait(`!document.querySelector("#edit").hidden`)
+	fill := func(name, value string) {
+		eval[string](p, fmt.Sprintf("document.forms.edit.elements[%q].value = %q", name, value))
+	}
+	save := func(answer string) {
+		t.Helper()
+		p.do(chromedp.Click("#edit .main"))
+		p.wait(text("#answer") + fmt.Sprintf(".startsWith(%q)", answer))
+	}
+	fill("count", "1")
+	fill("callers", `[{"by": {"user": "vip"}, "count": 8}]`)
+	save("Saved.")
+	if vip, other := s.call("vip", 9), s.call("a", 9); vip != 8 || other != 1 {
+		t.Errorf("%d calls of a vip and %d of another go on, want 8 and 1", vip, other)
+	}
+	fill("count", "")
+	save("Saved.") // and keeps what it says of callers
+	if vip, other := s.call("vip", 9), s.call("b", 9); vip != 0 || other != 2 {
+		t.Errorf("%d further calls of a vip and %d of another go on, want none and 2", vip, other)
+	}
+	fill("burst", "9") // which a browser hides for this algorithm
+	save("ratelimit: override of shop.Shop.Buy#1h: burst is 9: fixed-window has no burst")
+	fill("callers", "vip")
+	save(`For some callers: ` + eval[string](p, `(() => { try { JSON.parse("vip") } catch (e) { return e.message } })()`))
+
+	p.do(chromedp.Click("#close"))
+	eval[string](p, `document.querySelector("#mode select").value = "off"`)
+	p.do(chromedp.Click("#mode button"))
+	p.wait(text("#mode [role=status]") + ` === "Set."`)
+	if got := s.call("c", 9); got != 9 {
+		t.Errorf("%d calls go on with all limits off, want 9", got)
+	}
+	p.wait(text(".badges") + ` === "overriddenoff"`)
+}
+
+func TestNothingCanBeChangedWithoutAnAuthorizer(t *testing.T) {
+	s := newSite(t)
+	p := open(t, s.url, desktop, "light")
+	p.wait(`document.querySelector(".name")`)
+	p.do(chromedp.Click(".name"))
+	p.wait(text("#no-edit") + ` === "Limits cannot be changed here."`)
+	if eval[bool](p, `document.querySelector("#edit").checkVisibility() || document.querySelector("#mode").checkVisibility()`) {
+		t.Error("there is a form")
+	}
+	for _, target := range []string{"override?limit=shop.Shop.Buy%231h", "mode"} {
+		status := eval[int](p, fmt.Sprintf(`fetch(%q, {method: "PUT", headers: {"Content-Type": "application/json"}, body: '{"count": 9}'}).then((r) => r.status)`, target))
+		if status != http.StatusNotFound {
+			t.Errorf("PUT %s is answered %d, want 404", target, status)
+		}
+	}
+	if got := s.call("a", 9); got != 2 {
+		t.Errorf("%d calls go on, want 2", got)
+	}
+}
+
+// A page of another site that an operator has open changes nothing, whatever it sends.
+func TestOtherSitesChangeNothing(t *testing.T) {
+	s, overrides := newEditableSite(t)
+	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, `<div id="live" data-state="live"></div>`)
+	}))
+	defer evil.Close()
+	p := open(t, evil.URL, desktop, "light")
+	for _, init := range []string{
+		`{method: "PUT", headers: {"Content-Type": "application/json"}, body: '{"count": 9}'}`,
+		`{method: "PUT", body: '{"count": 9}'}`,
+		`{method: "DELETE"}`,
+		`{method: "POST", mode: "no-cors", headers: {"Content-Type": "text/plain"}, body: '{"count": 9}'}`,
+	} {
+		if err := overrides.Set(t.Context(), "shop.Shop.Buy#1h", &ratelimit.Override{Count: 3}); err != nil {
+			t.Fatal(err)
+		}
+		got := eval[string](p, fmt.Sprintf(`fetch(%q, %s).then((r) => r.type + r.status, (e) => "failed")`, s.url+"override?limit=shop.Shop.Buy%231h", init))
+		if got != "failed" {
+			t.Errorf("%s: the other page is told %s, want nothing", init, got)
+		}
+		if all, _ := overrides.Load(t.Context()); all.Limits["shop.Shop.Buy#1h"].Count != 3 {
+			t.Errorf("%s has changed the overrides: %v", init, all.Limits)
+		}
+	}
+	if got := eval[string](p, fmt.Sprintf(`fetch(%q).then((r) => r.text(), (e) => "failed")`, s.url+"overrides")); got != "failed" {
+		t.Errorf("the other page reads %s, want nothing", got)
+	}
+}
+
+func TestAPhoneNeedsNoScrollingSideways(t *testing.T) {
+	s, _ := newEditableSite(t)
+	s.call("a", 3)
+	s.limiter.Guard("a.very.long.package.path.TheServiceOfAVeryLongName.AMethodWhoseNameIsLongerThanAPhoneIsWide",
+		ratelimit.Rule{Key: "long", Limit: ratelimit.Limit{Count: 1_000_000_000, Period: 24 * 3600e9, Burst: 999_999_999}})
+	p := open(t, s.url, phone, "light")
+	p.wait(`document.querySelectorAll(".name").length === 2 && document.querySelector("#keys tr") && !document.querySelector("#mode").hidden`)
+	width := func() int {
+		return eval[int](p, `Math.max(document.documentElement.scrollWidth, ...[...document.querySelectorAll("body *")].filter((e) => e.checkVisibility()).map((e) => Math.ceil(e.getBoundingClientRect().right)))`)
+	}
+	if got := width(); got > phone {
+		t.Errorf("the page is %d pixels wide, want at most %d", got, phone)
+	}
+	for i := range 2 {
+		eval[bool](p, fmt.Sprintf(`document.querySelectorAll(".name")[%d].click(), true`, i))
+		p.wait(`!document.querySelector("#edit").hidden`)
+		if got := width(); got > phone {
+			t.Errorf("the page with a limit open is %d pixels wide, want at most %d", got, phone)
+		}
+		eval[bool](p, `document.querySelector("dialog").close(), true`)
+	}
+}
+
+// contrast returns the least contrast of a text to what is behind it, see WCAG 2.1, 1.4.3.
+const contrast = `(() => {
+	const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+	const rgb = (over, color) => {
+		canvas.fillStyle = over; canvas.fillRect(0, 0, 1, 1);
+		canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1);
+		const p = canvas.getImageData(0, 0, 1, 1).data;
+		return "rgb(" + p[0] + "," + p[1] + "," + p[2] + ")";
+	};
+	const light = (color) => {
+		const [r, g, b] = color.match(/\d+/g).map((n) => n / 255).map((n) => n <= 0.04045 ? n / 12.92 : ((n + 0.055) / 1.055) ** 2.4);
+		return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+	};
+	const behind = (e) => e ? rgb(behind(e.parentElement), getComputedStyle(e).backgroundColor) : "rgb(255,255,255)";
+	let least = [21, ""];
+	for (const e of document.querySelectorAll("body *")) {
+		const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
+		if (!own || !e.checkVisibility() || e.closest("noscript")) continue;
+		const back = behind(e), text = rgb(back, getComputedStyle(e).color);
+		const [a, b] = [light(back), light(text)].sort((x, y) => y - x);
+		const ratio = (a + 0.05) / (b + 0.05);
+		if (ratio < least[0]) least = [ratio, e.tagName + "." + e.className + " " + e.textContent.trim() + " " + text + " on " + back];
+	}
+	return least[0].toFixed(2) + " " + least[1];
+})()`
+
+func TestDarkAndLight(t *testing.T) {
+	s, overrides := newEditableSite(t)
+	s.call("a", 9)
+	shadow := ratelimit.ModeShadow
+	if err := overrides.Set(t.Context(), "shop.Shop.Buy#1h", &ratelimit.Override{Mode: &shadow}); err != nil {
+		t.Fatal(err)
+	}
+	s.board.Observe(t.Context(), &ratelimit.Event{Kind: ratelimit.EventOutage, Away: true})
+	s.board.Observe(t.Context(), &ratelimit.Event{Kind: ratelimit.EventStoreError, Method: "shop.Shop.Buy"})
+	for scheme, want := range map[string]string{"light": "rgb(244, 245, 248)", "dark": "rgb(14, 17, 22)"} {
+		t.Run(scheme, func(t *testing.T) {
+			p := open(t, s.url, desktop, scheme)
+			p.wait(`document.querySelector("#keys tr") && document.querySelector(".badge") && document.querySelector(".news .bad") && document.querySelector("td.failed.some")`)
+			if got := eval[string](p, "getComputedStyle(document.body).backgroundColor"); got != want {
+				t.Errorf("the page is %s, want %s", got, want)
+			}
+			for _, of := range []string{"the page", "a limit"} {
+				var ratio float64
+				least := eval[string](p, contrast)
+				if _, err := fmt.Sscan(least, &ratio); err != nil || ratio < 4.5 {
+					t.Errorf("the least contrast of %s is %s, want at least 4.5", of, least)
+				}
+				eval[bool](p, `document.querySelector(".name").click(), true`)
+				p.wait(`!document.querySelector("#edit").hidden`)
+			}
+		})
+	}
+}

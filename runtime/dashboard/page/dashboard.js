@@ -1,0 +1,247 @@
+import { ask } from "./ask.js";
+import { draw } from "./chart.js";
+import { Sheet } from "./sheet.js";
+import { sum, number, share, words, rule, clock, duration } from "./words.js";
+
+const kept = 300; // seconds
+
+const $ = (id) => document.getElementById(id);
+let limits = [];
+let series = new Map(); // points by the id of a limit, oldest first
+let total = [];
+const rows = new Map(); // by id
+const sheet = new Sheet($("limit"));
+let order = { by: "id", down: false };
+
+function connect() {
+	const stream = new EventSource("events");
+	stream.onopen = () => live("live", "live");
+	stream.onerror = () => {
+		live("lost", "no connection, trying again");
+		if (stream.readyState === EventSource.CLOSED) setTimeout(connect, 2000); // after an answer that is no stream, it gives up
+	};
+	stream.addEventListener("limits", (e) => list(JSON.parse(e.data)));
+	stream.addEventListener("history", (e) => remember(JSON.parse(e.data)));
+	stream.addEventListener("second", (e) => tick(JSON.parse(e.data)));
+}
+
+function live(state, text) {
+	if ($("live").dataset.state === state) return;
+	$("live").dataset.state = state;
+	$("live").textContent = text;
+}
+
+function list(told) {
+	limits = told.limits;
+	$("keys-note").textContent = told.clear
+		? "About how often, in the last five minutes."
+		: "About how often, in the last five minutes. Keys are hashed with a secret of this process.";
+	$("none").hidden = limits.length > 0;
+	const ids = new Set(limits.map((l) => l.id));
+	for (const [id, row] of rows) {
+		if (ids.has(id)) continue;
+		row.remove();
+		rows.delete(id);
+	}
+	limits.forEach(fill);
+	arrange();
+	sheet.limits(told);
+	if (told.edit) showMode();
+}
+
+// showMode shows the mode of the whole Limiter to those who may change it, once.
+async function showMode() {
+	const form = $("mode");
+	if (form.dataset.asked) return;
+	form.dataset.asked = "yes";
+	const answer = await ask("GET", "overrides");
+	if (answer.error) return;
+	form.elements.mode.value = answer.body.mode ?? "";
+	form.hidden = false;
+	form.addEventListener("submit", async (e) => {
+		e.preventDefault();
+		const mode = form.elements.mode.value;
+		const answer = mode ? await ask("PUT", "mode", mode) : await ask("DELETE", "mode");
+		form.querySelector("[role=status]").textContent = answer.error ?? "Set.";
+	});
+}
+
+function remember(told) {
+	series = new Map(Object.entries(told.limits));
+	total = told.total ?? [];
+	redraw();
+}
+
+function tick(told) {
+	const figures = new Map(told.limits.map(([i, ...point]) => [limits[i].id, point]));
+	for (const { id } of limits) {
+		if (!series.has(id)) series.set(id, []);
+		push(series.get(id), figures.get(id) ?? [0, 0, 0, 0]);
+	}
+	push(total, told.total);
+	redraw();
+	$("took").replaceChildren(...(told.most ? [duration(told.median), small(`99%: ${duration(told.most)}`)] : ["–"]));
+	keys(told.keys);
+	servers(told.servers);
+	news(told.news);
+}
+
+function push(points, point) {
+	points.push(point);
+	if (points.length > kept) points.shift();
+}
+
+// redraw shows the figures as they are now.
+function redraw() {
+	const [calls, refused, looked, failed] = sum(total, 60);
+	$("calls").textContent = number(calls);
+	$("refused").replaceChildren(number(refused), small(share(refused, calls)));
+	$("looked").textContent = number(looked);
+	$("failed").textContent = number(failed);
+	chart($("total"), total);
+	for (const l of limits) figures(rows.get(l.id), series.get(l.id) ?? []);
+	arrange();
+	sheet.redraw(series);
+}
+
+function chart(figure, points) {
+	const top = draw(figure.querySelector("svg"), points, kept);
+	figure.querySelector(".top").textContent = `${number(top)} a second`;
+	figure.querySelector("svg").setAttribute("aria-label", words(points));
+}
+sheet.chart = chart;
+
+// fill writes what a limit is into its row, and makes one if there is none.
+function fill(l) {
+	let row = rows.get(l.id);
+	if (!row) {
+		row = $("row").content.firstElementChild.cloneNode(true);
+		row.dataset.limit = l.id;
+		row.querySelector("button").addEventListener("click", () => sheet.open(l.id, series));
+		rows.set(l.id, row);
+		seen.observe(row);
+	}
+	row.querySelector(".name").replaceChildren(l.method || "Limiter.Allow", small(l.name));
+	row.querySelector(".rule").textContent = `${rule(l.holds, l.algorithm)}, ${l.algorithm}`;
+	const badges = [];
+	if (l.directive) badges.push(badge("overridden", `directive: ${rule(l.directive, l.algorithm)}, ${l.directive.mode}`));
+	if (l.holds.mode !== "enforce") badges.push(badge(l.holds.mode));
+	row.querySelector(".badges").replaceChildren(...badges);
+}
+
+function badge(text, title = "") {
+	return Object.assign(document.createElement("span"), { className: `badge ${text}`, textContent: text, title });
+}
+
+// seen knows which rows are in view: others need no chart.
+const inView = new WeakSet();
+const seen = new IntersectionObserver((entries) => {
+	for (const { target, isIntersecting } of entries) {
+		isIntersecting ? inView.add(target) : inView.delete(target);
+		spark(target);
+	}
+});
+
+function figures(row, points) {
+	const [calls, refused, looked, failed] = sum(points, 60);
+	row.points = points;
+	row.sums = { calls, refused: refused + looked, failed };
+	const cell = (name, n, ...more) => {
+		const td = row.querySelector(`td.${name}`);
+		td.replaceChildren(number(n), ...more);
+		td.classList.toggle("some", n > 0);
+	};
+	cell("calls", calls);
+	cell("refused", refused, small(refused ? share(refused, calls) : looked ? `${number(looked)} in shadow` : ""));
+	cell("failed", failed);
+	spark(row);
+}
+
+function spark(row) {
+	if (!row.points || !inView.has(row)) return;
+	const svg = row.querySelector("svg");
+	draw(svg, row.points, 120);
+	svg.setAttribute("aria-label", words(row.points));
+}
+
+// arrange sorts and filters the rows, but does not move them away under a pointer or the focus.
+function arrange(now = false) {
+	const text = $("find").value.trim().toLowerCase();
+	for (const [id, row] of rows) row.hidden = !id.toLowerCase().includes(text);
+	const body = $("rows");
+	if (!now && body.childElementCount === rows.size && body.matches(":hover, :focus-within")) return;
+	const value = (row) => (order.by === "id" ? row.dataset.limit : row.sums?.[order.by] ?? 0);
+	const sorted = [...rows.values()].sort((a, b) => {
+		const [x, y] = [value(a), value(b)];
+		if (x === y) return a.dataset.limit < b.dataset.limit ? -1 : 1;
+		return x < y === order.down ? 1 : -1;
+	});
+	if (sorted.some((row, i) => body.children[i] !== row)) body.replaceChildren(...sorted);
+}
+
+$("find").addEventListener("input", () => arrange());
+for (const button of document.querySelectorAll("[data-sort]")) {
+	button.addEventListener("click", () => {
+		const by = button.dataset.sort;
+		order = { by, down: order.by === by ? !order.down : by !== "id" };
+		document.querySelector("[aria-sort]").removeAttribute("aria-sort");
+		button.closest("th").setAttribute("aria-sort", order.down ? "descending" : "ascending");
+		arrange(true);
+	});
+}
+
+function keys(told) {
+	$("no-keys").hidden = told.length > 0;
+	document.querySelector(".keys").hidden = told.length === 0;
+	const most = Math.max(1, ...told.map((k) => k.refused));
+	$("keys").replaceChildren(
+		...told.map((k) => {
+			const row = document.createElement("tr");
+			const key = Object.assign(document.createElement("code"), { textContent: k.key });
+			const meter = Object.assign(document.createElement("meter"), { max: most, value: k.refused });
+			meter.setAttribute("aria-hidden", "true");
+			row.insertCell().append(key, small(k.limit));
+			row.insertCell().append(number(k.refused), meter);
+			return row;
+		}),
+	);
+}
+
+function servers(told) {
+	const line = (s) => `${s.name || "The store"} ${s.away ? "is away since" : "is back since"} ${clock(s.since)}`;
+	$("servers").replaceChildren(
+		...told.map((s) => Object.assign(document.createElement("li"), { textContent: line(s), className: s.away ? "away" : "" })),
+	);
+	const text = told.filter((s) => s.away).map((s) => `${line(s)}: calls are decided without it, as their limits say.`);
+	const alerts = $("alerts");
+	if (text.join("\n") === [...alerts.children].map((p) => p.textContent).join("\n")) return; // or it would be read out again
+	alerts.replaceChildren(...text.map((t) => Object.assign(document.createElement("p"), { className: "alert", textContent: t })));
+}
+
+const kinds = {
+	outage: (n) => [`${n.about || "The store"} ${n.bad ? "went away" : "is back"}`],
+	overrides: (n) => [n.bad ? "Overrides were refused; the last good ones hold" : "Overrides were taken"],
+	trouble: (n) => [`Trouble with ${n.about || "Limiter.Allow"}`],
+};
+
+function news(told) {
+	$("no-news").hidden = told.length > 0;
+	$("news").replaceChildren(
+		...told.map((n) => {
+			const line = document.createElement("li");
+			const at = Object.assign(document.createElement("time"), { dateTime: n.at, textContent: clock(n.at) });
+			const text = document.createElement("span");
+			text.append(...(kinds[n.kind]?.(n) ?? [n.kind]), n.times > 1 ? `, ${n.times} times` : "");
+			if (n.bad) text.className = "bad";
+			text.append(small(n.detail ?? (n.bad ? "The log says why." : "")));
+			line.append(at, text);
+			return line;
+		}),
+	);
+}
+
+function small(text) {
+	return text ? Object.assign(document.createElement("small"), { textContent: text }) : "";
+}
+
+connect();
