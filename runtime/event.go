@@ -43,8 +43,8 @@ func (k EventKind) String() string {
 	return fmt.Sprintf("EventKind(%d)", uint8(k))
 }
 
-// Event is what an [Observer] is told. It is the Observer's until Observe returns. Fields that its Kind does not mention are
-// zero.
+// Event is what an [Observer] is told. It is the Limiter's: it must not be changed, and not be kept, nor what it holds, once Observe
+// has returned. Fields that are not of its Kind are zero.
 type Event struct {
 	Kind     EventKind
 	Method   string        // that of the [Guard], e.g. "users.Service.Get"; empty for [Limiter.Allow], and for what is about no method
@@ -71,7 +71,7 @@ func (e *Event) Allowed() bool {
 }
 
 // Key returns the identity of the bucket of Outcomes[i], escaped: at most one bucket has it under the limit's name and
-// algorithm. It is empty if a part of it was missing. It is the Limiter's: it must not be changed, nor kept.
+// algorithm. It is empty if a part of it was missing. It must not be changed, nor kept.
 func (e *Event) Key(i int) []byte {
 	if i -= e.keyless; i < 0 || i >= len(e.charges) {
 		return nil

@@ -11,9 +11,9 @@ import (
 // An Observer is told what a [Limiter] does: each decision, and what no caller is told. [Log] is one.
 type Observer interface {
 	// Observe is told one event: of a decision, and of a store that could not decide, in the goroutine of the call and before
-	// that goes on. It may be called by several goroutines at once. It must not block, and must keep neither e nor what that
-	// holds. Should it panic, the call goes on all the same, and what it panicked with is written to [slog.Default], once a
-	// minute at most.
+	// that goes on. It may be called by several goroutines at once. It must not block, and must neither change e, nor keep it or
+	// what it holds. Should it panic, the call goes on all the same, and what it panicked with is written to
+	// [slog.Default], once a minute at most.
 	//
 	// The context is that of the call, which may have ended, or one without values for what is about no call.
 	Observe(ctx context.Context, e *Event)
