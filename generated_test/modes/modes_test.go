@@ -7,6 +7,7 @@ import (
 
 	"github.com/ratelimitgen/ratelimitgen/generated_test/limittest"
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
+	"github.com/ratelimitgen/ratelimitgen/runtime/memlimit"
 )
 
 type quiet struct{}
@@ -88,5 +89,46 @@ func TestLimitsThatDoNotHold(t *testing.T) {
 		if !slices.Equal(seen.shadows, test.shadows) {
 			t.Errorf("%s: recorded %q, want %q", test.method, seen.shadows, test.shadows)
 		}
+	}
+}
+
+// The Limiter's mode is that of all methods, but for limits whose own is more lenient.
+func TestModeOfTheLimiter(t *testing.T) {
+	slots := func(ctx context.Context, s Search) error {
+		return s.Slots(ctx, func(ctx context.Context) error {
+			return s.Slots(ctx, func(context.Context) error { return nil })
+		})
+	}
+	enforce := func(ctx context.Context, s Search) error { return s.Enforce(ctx) }
+	tighter := func(ctx context.Context, s Search) error { return s.Tighter(ctx) }
+	for _, test := range []struct {
+		name    string
+		mode    ratelimit.Mode
+		call    func(ctx context.Context, s Search) error
+		shadows []string // of four calls, all of which are admitted
+	}{
+		{"shadow", ratelimit.ModeShadow, enforce, []string{"1h", "-1h", "-1h", "-1h"}},
+		{"off", ratelimit.ModeOff, enforce, nil},
+		// Of several limits that only look on all must have room, or none is charged.
+		{"several in shadow", ratelimit.ModeShadow, tighter, []string{"1h", "next", "1h", "-next", "1h", "-next", "1h", "-next"}},
+		{"several that are off", ratelimit.ModeOff, tighter, nil},
+		{"slots in shadow", ratelimit.ModeShadow, slots, slices.Repeat([]string{"30s", "-30s"}, 4)},
+		{"slots that are off", ratelimit.ModeOff, slots, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			limiter, err := ratelimit.New(memlimit.New(), ratelimit.WithMode(test.mode))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, record := NewRateLimitedSearch(&search{}, limiter), &recorder{}
+			for range 4 {
+				if err := test.call(ratelimit.WithRecorder(t.Context(), record), s); err != nil {
+					t.Error(err)
+				}
+			}
+			if !slices.Equal(record.shadows, test.shadows) {
+				t.Errorf("recorded %q, want %q", record.shadows, test.shadows)
+			}
+		})
 	}
 }
