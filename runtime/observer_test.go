@@ -231,6 +231,35 @@ func TestObserverIsToldWhatADecisionTook(t *testing.T) {
 	})
 }
 
+// slowPeek is a memory store that takes 5 ms to look.
+type slowPeek struct{ *memlimit.Store }
+
+func (s slowPeek) Peek(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+	time.Sleep(5 * time.Millisecond)
+	return s.Store.Peek(ctx, charges, results)
+}
+
+// A call that is refused since it would stand in line in vain has asked the store, too.
+func TestObserverIsToldWhatARefusalInALineTook(t *testing.T) {
+	in(t, func(t *testing.T) {
+		took := make(chan time.Duration, 3)
+		observer := observe(func(_ context.Context, e *ratelimit.Event) { took <- e.Took })
+		window := ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 1, Period: time.Hour}
+		g := newLimiter(t, slowPeek{memlimit.New()}, ratelimit.Observe(observer)).Guard("m", ratelimit.Rule{Key: "k", Limit: window, Wait: time.Hour})
+		checkError(t, g.Allow(t.Context()), "")
+		go func() { _ = g.Allow(t.Context()) }()
+		synctest.Wait()
+		hurried, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		checkError(t, g.Allow(hurried), "m: rate limit exceeded: limit 1h admits the call in 59m59.995s")
+		for _, want := range []time.Duration{0, 5 * time.Millisecond, 0} { // the last of the one who waited
+			if got := <-took; got != want {
+				t.Errorf("took %v, want %v", got, want)
+			}
+		}
+	})
+}
+
 // observe is an Observer that is a function.
 type observe func(context.Context, *ratelimit.Event)
 

@@ -94,7 +94,10 @@ func (s *scratch) patience(since time.Duration) time.Duration {
 // isHopeless reports whether a call that has just joined a line need not stand in it, since it will be refused whoever is
 // before it. The results then say why.
 func (g *Guard) isHopeless(ctx context.Context, s *scratch) bool {
-	if g.limiter.store.Peek(ctx, s.charges, s.results) != nil {
+	began := time.Now()
+	err := g.limiter.store.Peek(ctx, s.charges, s.results)
+	s.took += time.Since(began)
+	if err != nil {
 		return false // the try will tell
 	}
 	_, again := s.pause(ctx, 0, firstPoll)
