@@ -12,11 +12,13 @@ import (
 type Guard struct {
 	limiter *Limiter
 	method  string
-	rules   []rule               // as the directives have them
-	wanted  []string             // texts of the parts that each call gives for the keys
-	plain   *plan                // without overrides
-	planned atomic.Pointer[plan] // with the last ones
-	err     error                // why the rules cannot be kept, told to each call: a method is never left unprotected
+	rules   []rule   // as the directives have them
+	wanted  []string // texts of the parts that each call gives for the keys
+	err     error    // why the rules cannot be kept, told to each call: a method is never left unprotected
+
+	overrides *atomic.Pointer[overrideTable] // of the limiter; nil as long as nothing is overridden
+	plain     *plan                          // without
+	planned   atomic.Pointer[plan]           // with the last ones
 }
 
 // Guard returns the guard of a method that has the given limits, all of which must allow a call. The method, e.g.
@@ -42,7 +44,7 @@ func (l *Limiter) Guard(method string, rules ...Rule) *Guard {
 		errs = append(errs, errNoStore)
 	}
 	if g.err = errors.Join(errs...); g.err == nil {
-		g.plain = g.makePlan(nil)
+		g.overrides, g.plain = &l.overriding.table, g.makePlan(nil)
 		l.limits.add(method, rules, g.rules)
 	}
 	return g
@@ -96,7 +98,10 @@ func (g *Guard) decide(ctx context.Context, s *scratch, p *plan, call args) erro
 	if err := call.check(len(g.wanted)); err != nil {
 		return g.undecided(err)
 	}
-	holds, looks := p.choose(ctx, s)
+	holds, looks := p.holds, p.looks
+	if p.choices != nil {
+		holds, looks = p.choose(ctx, s)
+	}
 	for _, r := range holds {
 		if err := g.charge(ctx, s, r, call); err != nil {
 			return err

@@ -93,24 +93,32 @@ func TestOverrideThatThisLimitCannotHave(t *testing.T) {
 		{
 			"a burst for a window",
 			ratelimit.Rule{Limit: ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 10, Period: time.Second}},
-			ratelimit.Override{Burst: 5}, "burst is 5: fixed-window has no burst",
+			ratelimit.Override{Burst: 5},
+			"burst is 5: fixed-window has no burst",
 		},
 		{
-			"more than the clock counts", ratelimit.Rule{Limit: token}, ratelimit.Override{Count: 2_000_000},
+			"more than the clock counts",
+			ratelimit.Rule{Limit: token},
+			ratelimit.Override{Count: 2_000_000},
 			"2000000 per 1s is more than 1000000 a second: a store's clock counts microseconds",
 		},
 		{
-			"longer than a store can tell", ratelimit.Rule{Limit: token}, ratelimit.Override{Count: 1, Period: 366 * 24 * time.Hour, Burst: 1000},
+			"longer than a store can tell",
+			ratelimit.Rule{Limit: token},
+			ratelimit.Override{Count: 1, Period: 366 * 24 * time.Hour, Burst: 1000},
 			"a bucket of 1000 that refills 1 per 8784h0m0s is full after more than 100 years",
 		},
 		{"less than a call costs", ratelimit.Rule{Limit: token, Cost: 5}, ratelimit.Override{Count: 4}, "the capacity is 4: want at least what a call costs, 5"},
 		{
 			"more slots than a call can have",
 			ratelimit.Rule{Limit: ratelimit.Limit{Algorithm: ratelimit.Concurrency, Count: 10, Period: time.Second}, Cost: 2000},
-			ratelimit.Override{Count: 2000}, "count is 2000: a call takes 2000 slots, and can have at most 1000",
+			ratelimit.Override{Count: 2000},
+			"count is 2000: a call takes 2000 slots, and can have at most 1000",
 		},
 		{
-			"a wait in which more come than a bucket counts", ratelimit.Rule{Limit: token, Wait: time.Hour}, ratelimit.Override{Count: 1_000_000},
+			"a wait in which more come than a bucket counts",
+			ratelimit.Rule{Limit: token, Wait: time.Hour},
+			ratelimit.Override{Count: 1_000_000},
 			"wait is 1h0m0s: 1000000 per 1s come to more than 1000000000 in that time",
 		},
 	} {

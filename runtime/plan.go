@@ -13,10 +13,18 @@ type plan struct {
 	waits   bool           // whether a limit that holds may have a Wait
 }
 
-// plan returns the plan of a call that begins now.
+// plan returns the plan of a call that begins now. It is small enough to be inlined.
 func (g *Guard) plan() *plan {
-	t := g.limiter.overriding.table.Load()
-	if t == nil {
+	if g.overrides.Load() == nil {
+		return g.plain
+	}
+	return g.overridden()
+}
+
+// overridden is plan where something is overridden.
+func (g *Guard) overridden() *plan {
+	t := g.overrides.Load()
+	if t == nil { // not any more
 		return g.plain
 	}
 	if p := g.planned.Load(); p != nil && p.of == t {
@@ -63,11 +71,9 @@ func (r *rule) enlist(holds, looks []*rule) (newHolds, newLooks []*rule) {
 	return holds, looks
 }
 
-// choose returns the limits that hold for a call, and those that only look on. They may be kept in s.
+// choose returns the limits that hold for a call, and those that only look on, of a plan with choices. They are kept in s.
 func (p *plan) choose(ctx context.Context, s *scratch) (holds, looks []*rule) {
-	if p.choices == nil {
-		return p.holds, p.looks
-	}
+	s.holding, s.looking = s.holding[:0], s.looking[:0]
 	for _, c := range p.choices {
 		s.holding, s.looking = c.choose(ctx).enlist(s.holding, s.looking)
 	}

@@ -84,7 +84,6 @@ func (s *scratch) restore() {
 
 // release makes the scratch ready for another decision. What it still refers to is overwritten by that, or goes with the pool.
 func (s *scratch) release() {
-	s.holding, s.looking = s.holding[:0], s.looking[:0]
 	s.keys, s.rules, s.charges, s.results, s.outcomes = s.keys[:0], s.rules[:0], s.charges[:0], s.results[:0], s.outcomes[:0]
 	s.local, s.failed, s.holder, s.stocked, s.timed, s.delay = false, nil, "", false, false, 0
 	s.took, s.shadow, s.waits = 0, false, false

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -43,6 +44,23 @@ func TestGeneratorAndRuntimeAgreeOnPeriods(t *testing.T) {
 			t.Fatalf("%q\nannotations: %+v, %v\nruntime: %v, %v", text, annotation, parseErr, o.Period, runtimeErr)
 		}
 	})
+}
+
+// The page for operators shows a file that a program takes.
+func TestPageAboutOverridesShowsAFile(t *testing.T) {
+	page, err := os.ReadFile("../../docs/overrides.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "\n```yaml\n")
+	text, _, found := strings.Cut(rest, "\n```\n")
+	if !found {
+		t.Fatal("the page has no block of YAML")
+	}
+	read, err := runtimeoverrides.Parse("page", []byte(text))
+	if err != nil || read.Mode == nil || len(read.Limits) != 1 || len(read.Limits["users.Service.Get#1s"].Callers) != 2 {
+		t.Errorf("it shows %+v, %v", read, err)
+	}
 }
 
 var place = regexp.MustCompile(`(?m)^l\.yaml(?::\d+)*: `)
