@@ -44,7 +44,7 @@ type grammar struct {
 	imports    map[string]string // those of the file, by path
 	interfaces []declared
 	typeParams []string
-	node, text, number, pair, stream,
+	node, text, number, pair, stream, fields, methods,
 	textOf, lenOf string // what the package declares
 	code strings.Builder
 }
@@ -61,7 +61,7 @@ type param struct{ name, typ string }
 // randomPackage returns the files of a package.
 func randomPackage(data []byte) map[string]string {
 	g := &grammar{choices: choices{data}, taken: map[string]bool{}, imported: map[string]bool{}}
-	preludeNames := []*string{&g.node, &g.text, &g.number, &g.pair, &g.stream, &g.textOf, &g.lenOf}
+	preludeNames := []*string{&g.node, &g.text, &g.number, &g.pair, &g.stream, &g.textOf, &g.lenOf, &g.fields, &g.methods}
 	for _, name := range preludeNames {
 		*name = g.name()
 	}
@@ -71,7 +71,10 @@ func randomPackage(data []byte) map[string]string {
 		}
 	}
 	clause := "package " + g.of("random", "http", "ratelimit", "time", "limited", "r") + "\n\n"
-	prelude := clause + fmt.Sprintf(`import stdctx "context"
+	prelude := clause + fmt.Sprintf(`import (
+	stdctx "context"
+	stdhttp "net/http"
+)
 
 type %[1]s struct {
 	ID   string
@@ -100,7 +103,21 @@ type %[5]s interface {
 func %[6]s(x string) string { return x }
 
 func %[7]s[K interface{}](x ...K) int { return 0 }
-`, g.node, g.text, g.number, g.pair, g.stream, g.textOf, g.lenOf)
+
+type %[8]s struct {
+	stdctx.Context
+	Request *stdhttp.Request
+	Writer  stdhttp.ResponseWriter
+}
+
+func (x *%[8]s) Abort() {}
+
+type %[9]s interface {
+	Request() *stdhttp.Request
+	SetRequest(*stdhttp.Request)
+	Response() stdhttp.ResponseWriter
+}
+`, g.node, g.text, g.number, g.pair, g.stream, g.textOf, g.lenOf, g.fields, g.methods)
 	files := map[string]string{"prelude.go": prelude}
 	for i := range 1 + g.upTo(4) {
 		g.imports = map[string]string{}
@@ -271,12 +288,19 @@ func (g *grammar) signature() (params, results []param) {
 	}
 	fixed := map[int]string{}
 	n := g.upTo(5)
-	if n > 0 && g.once(2) {
+	handles := n > 0 && g.once(5)
+	switch {
+	case handles:
+		fixed[0] = g.of("*"+g.fields, g.methods)
+	case n > 0 && g.once(2):
 		fixed[0] = g.qualifier("context") + "Context"
 	}
 	params = list(n, fixed)
 	if n > 0 && g.once(5) {
 		params[n-1].typ = "..." + params[n-1].typ
+	}
+	if handles && g.once(2) {
+		return params, list(g.upTo(2), map[int]string{0: "error"})
 	}
 	n = 1 + g.upTo(3)
 	switch g.upTo(20) {

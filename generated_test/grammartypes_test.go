@@ -52,7 +52,7 @@ func (g *grammar) simpleType() string {
 	if len(g.typeParams) > 0 && g.once(3) {
 		return g.of(g.typeParams...)
 	}
-	switch g.upTo(26) {
+	switch g.upTo(28) {
 	case 0, 1, 2:
 		return "string"
 	case 3, 4:
@@ -93,6 +93,10 @@ func (g *grammar) simpleType() string {
 		return g.qualifier("sync") + "Mutex"
 	case 24:
 		return g.qualifier("net/netip") + "Addr"
+	case 25:
+		return "*" + g.fields
+	case 26:
+		return g.methods
 	}
 	return g.qualifier("unsafe") + "Pointer"
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -85,7 +86,8 @@ func handler(limiter *ratelimit.Limiter) http.Handler {
 		case err != nil:
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 		default:
-			fmt.Fprint(w, text)
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(text) // the client has gone if it fails
 		}
 	})
 	mux.HandleFunc("GET /orders", pages.Orders)
