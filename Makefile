@@ -38,7 +38,7 @@ dashboard: ## the page about the limits of a shop under load, until you interrup
 	exec $(ROOT)/bin/dashboard -open # go run would make a failure of an interrupt
 
 .PHONY: test
-test: redis chromium ## all tests, against a real Redis server and in a browser too
+test: redis chromium ## all tests, against a real Redis server and in a real browser too
 	@$(call tests)
 
 .PHONY: race
