@@ -21,14 +21,15 @@ import (
 //
 //	board := dashboard.New()
 //	defer board.Close()
-//	limiter, err := ratelimit.New(store, ratelimit.Observe(board))
+//	limiter, err := ratelimit.New(store, ratelimit.Observe(board, ratelimit.Log(slog.Default())))
 //	...
 //	board.Show(limiter)
 //	mux.Handle("/ratelimit/", http.StripPrefix("/ratelimit", board))
 //
-// It remembers five minutes, second by second, and needs no more memory for more callers: some 10 kB for each limit, and some 200 kB
-// for the keys that are refused most. A call that goes on takes some 100 ns longer for being counted. The figures are those of this process;
-// where there are several, each has a page of its own. It is safe for concurrent use. The zero value is not usable.
+// It remembers five minutes, second by second, and needs no more memory for more callers: some 10 kB for each limit, and some
+// 200 kB for the keys that are refused most. A call that goes on takes some 200 ns longer for being observed, a refused one a
+// microsecond. The figures are those of this process; where there are several, each has a page of its own. It is safe for
+// concurrent use. The zero value is not usable.
 type Dashboard struct {
 	edit  *editor // nil if nothing can be changed here
 	mux   http.Handler
@@ -65,23 +66,27 @@ func ShowKeys() Option {
 	return func(d *Dashboard) { d.keys = newRefusedKeys(true) }
 }
 
-// New returns a Dashboard. It counts in a goroutine of its own until [Dashboard.Close].
+// New returns a Dashboard. It adds up each second in a goroutine of its own, until [Dashboard.Close]. An Option that is nil
+// changes nothing.
 func New(opts ...Option) *Dashboard {
 	d := &Dashboard{keys: newRefusedKeys(false), done: make(chan struct{})}
 	for _, opt := range opts {
-		opt(d)
+		if opt != nil {
+			opt(d)
+		}
 	}
 	d.mux = d.routes()
 	d.ended.Go(d.run)
 	return d
 }
 
-// Show has the page show the limits of a Limiter, whose observer the Dashboard should be, before they are called, and
-// what their directives say. Another call replaces the Limiter.
+// Show has the page list the limits of l, whose observer the Dashboard should be, with what their directives say and before
+// any is called. Without it, limits are listed once they have decided a call, and none can be overridden. Another Limiter takes
+// the place of the one before; nil is none.
 func (d *Dashboard) Show(l *ratelimit.Limiter) { d.shown.Store(l) }
 
-// Close ends the counting and the connections of those who look on, and waits until both have ended. The page is still served,
-// but its figures stand still. Servers need not wait for it: those that shut down end their connections themselves.
+// Close ends the goroutine and the streams to those who look on, and waits for them, ten seconds at most. The page is still
+// served, but its figures stand still. A server that shuts down need not wait for Close: its streams end by themselves.
 func (d *Dashboard) Close() {
 	d.mu.Lock()
 	if !d.isClosed() {

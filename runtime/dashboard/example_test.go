@@ -21,7 +21,7 @@ func operator(r *http.Request) (who string, ok bool) {
 }
 
 func serveLimits(ctx context.Context, mux *http.ServeMux) error {
-	overrides := ratelimit.NewOverrides() // redislimit.NewOverrides(rdb) for all instances
+	overrides := ratelimit.NewOverrides() // of this process; those of a redislimit.Store are of all
 	board := dashboard.New(dashboard.EditWith(overrides, operator))
 	defer board.Close()
 	limiter, err := ratelimit.New(memlimit.New(), ratelimit.Observe(board, ratelimit.Log(slog.Default())))

@@ -15,7 +15,7 @@ import (
 
 const (
 	// keptKeys are the keys that a sketch tells, shownKeys those on the page.
-	keptKeys  = 64
+	keptKeys  = 32
 	shownKeys = 10
 	// longestKey is how much of a key is kept, in bytes. Parts that callers choose are no longer than 128.
 	longestKey = 512
@@ -31,8 +31,8 @@ const (
 )
 
 // refusedKeys are the keys that were refused most in the last five to six minutes, in memory that their number does not
-// change: HeavyKeeper, https://www.usenix.org/system/files/conference/atc18/atc18-gong.pdf. Its counts are never far above the true ones,
-// and close to them for those that are refused most.
+// change: HeavyKeeper, https://www.usenix.org/system/files/conference/atc18/atc18-gong.pdf. Its counts are hardly ever above
+// the true ones, and close to them for the keys that matter.
 type refusedKeys struct {
 	secret []byte // nil if keys are shown as they are
 

@@ -209,9 +209,9 @@ function keys(told) {
 
 function servers(told) {
 	const line = (s) => `${s.name || "The store"} ${s.away ? "is away since" : "is back since"} ${clock(s.since)}`;
-	$("servers").replaceChildren(
-		...told.map((s) => Object.assign(document.createElement("li"), { textContent: line(s), className: s.away ? "away" : "" })),
-	);
+	const item = (textContent, className) => Object.assign(document.createElement("li"), { textContent, className });
+	const items = told.map((s) => item(line(s), s.away ? "away" : ""));
+	$("servers").replaceChildren(...(told.length ? items : [item("No outage since the program began", "")]));
 	const text = told.filter((s) => s.away).map((s) => `${line(s)}: calls are decided without it, as their limits say.`);
 	const alerts = $("alerts");
 	if (text.join("\n") === [...alerts.children].map((p) => p.textContent).join("\n")) return; // or it would be read out again
@@ -220,12 +220,11 @@ function servers(told) {
 
 const kinds = {
 	outage: (n) => [`${n.about || "The store"} ${n.bad ? "went away" : "is back"}`],
-	overrides: (n) => [n.bad ? "Overrides were refused; the last good ones hold" : "Overrides were taken"],
+	overrides: (n) => [n.bad ? "Overrides could not be taken; the last good ones hold" : "Overrides were taken"],
 	trouble: (n) => [`Trouble with ${n.about || "Limiter.Allow"}`],
 };
 
 function news(told) {
-	$("no-news").hidden = told.length > 0;
 	$("news").replaceChildren(
 		...told.map((n) => {
 			const line = document.createElement("li");

@@ -95,7 +95,9 @@ func open(t *testing.T, url string, width int64, scheme string) *tab {
 	}
 	p.do(chromedp.EmulateViewport(width, 800))
 	_, err = chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+		Features: []*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

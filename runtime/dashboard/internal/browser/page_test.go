@@ -58,6 +58,7 @@ func TestFiguresMove(t *testing.T) {
 func TestOutagesAreTold(t *testing.T) {
 	s := newSite(t)
 	p := open(t, s.url, desktop, "light")
+	p.wait(text("#servers") + ` === "No outage since the program began"`)
 	s.board.Observe(t.Context(), &ratelimit.Event{Kind: ratelimit.EventOutage, Server: "redis-1:6379", Away: true, Err: errors.New("EOF")})
 	p.wait(text("[role=alert]") + `.startsWith("redis-1:6379 is away since ")`)
 	s.board.Observe(t.Context(), &ratelimit.Event{Kind: ratelimit.EventOutage, Server: "redis-1:6379"})
