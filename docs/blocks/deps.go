@@ -13,5 +13,6 @@ import (
 	_ "github.com/sony/gobreaker/v2"
 	_ "github.com/ulule/limiter/v3"
 	_ "go.uber.org/fx"
+	_ "go.uber.org/fx/fxtest"
 	_ "golang.org/x/time/rate"
 )
