@@ -15,9 +15,9 @@ import (
 //
 // The zero value allows everything. A Store must not be copied. Its methods are safe for concurrent use.
 type Store struct {
-	mu     sync.Mutex
+	mu           sync.Mutex
 	instructions []instruction
-	asked  []Ask
+	asked        []Ask
 }
 
 var (
@@ -64,7 +64,9 @@ func (s *Store) Refuse(retryAfter time.Duration, buckets ...Bucket) {
 // Fail has the Store return err, as one that cannot be reached would, for whatever is asked for these buckets, or for all
 // if there is none, until a later instruction. What becomes of the call is the Limiter's to say: by default it is then decided
 // in memory, as [ratelimit.FailLocal] says.
-func (s *Store) Fail(err error, buckets ...Bucket) { s.instruct(instruction{buckets: buckets, err: err}) }
+func (s *Store) Fail(err error, buckets ...Bucket) {
+	s.instruct(instruction{buckets: buckets, err: err})
+}
 
 func (s *Store) instruct(o instruction) {
 	o.buckets = slices.Clone(o.buckets)
