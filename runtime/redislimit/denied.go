@@ -77,6 +77,7 @@ type denials struct {
 	born time.Time            // when their clock, which nobody can set, began
 	pace atomic.Pointer[pace] // of the server's clock beside it; nil before the first reply
 	sets []denialSet
+	kept atomic.Int64 // how many calls are in the sets: mostly none, and then there is nothing to look for
 }
 
 type denialSet struct {
@@ -106,7 +107,7 @@ func (d *denials) answer(charges []ratelimit.Charge, results []ratelimit.Result)
 		return 0, false
 	}
 	now, p := time.Since(d.born), d.pace.Load()
-	if !p.isSteady() {
+	if !p.isSteady() || d.kept.Load() == 0 {
 		return now, false
 	}
 	for i := range charges {
@@ -131,7 +132,7 @@ func (d *denials) learn(asked time.Duration, charges []ratelimit.Charge, results
 	case d.sets == nil:
 	case at >= 0 && p.isSteady() && sizeOf(charges) <= largestDenied:
 		set, hash := d.find(&charges[at])
-		set.keep(newDenial(hash, p, asked, asked+lasts, at, charges, results))
+		set.keep(newDenial(hash, p, asked, asked+lasts, at, charges, results), &d.kept)
 	case !refused(results):
 		d.admit(charges)
 	}
@@ -147,15 +148,28 @@ func (d *denials) learnOfGroups(asked time.Duration, charges []ratelimit.Charge,
 
 // admit drops what is remembered of buckets that have admitted a call.
 func (d *denials) admit(charges []ratelimit.Charge) {
-	if d.sets == nil {
+	if d.kept.Load() == 0 {
 		return
 	}
-	now := time.Since(d.born)
 	for i := range charges {
-		if charges[i].Cost > 0 {
-			d.drop(&charges[i], now)
+		if c := &charges[i]; c.Cost > 0 && d.has(c) {
+			d.drop(c, time.Since(d.born))
 		}
 	}
+}
+
+// has reports whether there may be calls that are remembered under the bucket of a charge.
+func (d *denials) has(c *ratelimit.Charge) bool {
+	if c.Limit.Algorithm == ratelimit.Concurrency {
+		return false
+	}
+	set, hash := d.find(c)
+	for i := range set.ways {
+		if e := set.ways[i].Load(); e != nil && e.hash == hash {
+			return true
+		}
+	}
+	return false
 }
 
 // forget drops what is remembered of buckets that were refunded or reset. Unless that is settled, nothing of what is asked
@@ -176,7 +190,7 @@ func (d *denials) forget(charges []ratelimit.Charge, settled bool) {
 func (d *denials) drop(c *ratelimit.Charge, until time.Duration) {
 	if c.Limit.Algorithm != ratelimit.Concurrency { // nothing is under the bucket of one
 		set, hash := d.find(c)
-		set.drop(c, hash, until)
+		set.drop(c, hash, until, &d.kept)
 	}
 }
 
@@ -195,7 +209,7 @@ func (d *denials) find(c *ratelimit.Charge) (*denialSet, uint64) {
 
 // keep puts a denial in the place of an older one of the same call, of one that is over, or of the one that would be over
 // first: ever new calls drive each other out, and those that are refused for long stay.
-func (s *denialSet) keep(e *denial) {
+func (s *denialSet) keep(e *denial, kept *atomic.Int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e.asked <= s.closed {
@@ -215,18 +229,21 @@ func (s *denialSet) keep(e *denial) {
 			place, soonest = i, ends
 		}
 	}
-	s.ways[place].Store(e)
+	if s.ways[place].Swap(e) == nil {
+		kept.Add(1)
+	}
 }
 
 // drop removes the calls that are remembered under the bucket of a charge, and closes the set to those that were asked
 // until then.
-func (s *denialSet) drop(c *ratelimit.Charge, hash uint64, until time.Duration) {
+func (s *denialSet) drop(c *ratelimit.Charge, hash uint64, until time.Duration, kept *atomic.Int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = max(s.closed, until)
 	for i := range s.ways {
 		if e := s.ways[i].Load(); e != nil && e.hash == hash && e.standings[e.at].isOf(c) {
 			s.ways[i].Store(nil)
+			kept.Add(-1)
 		}
 	}
 }

@@ -98,9 +98,9 @@ func TestRefusalEndsWithTheServersClock(t *testing.T) {
 				}
 				refuse("a")
 				refuse("b")
-				for range test.times {
+				for i := range test.times {
 					ahead += test.by
-					take(t, store, tb("other", 1))
+					take(t, store, tb(fmt.Sprint("other-", i), 1))
 				}
 				if known := isKnown("a"); known != test.known {
 					t.Errorf("known %t: want %t", known, test.known)
