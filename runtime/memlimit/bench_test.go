@@ -42,7 +42,10 @@ func benchmarkTake(b *testing.B, limit ratelimit.Limit, keys int, opts ...Option
 	store := New(opts...)
 	charges := make([][]ratelimit.Charge, keys)
 	for i := range charges {
-		charges[i] = []ratelimit.Charge{{Key: []byte("user:" + strconv.Itoa(i)), Name: "1s", Limit: limit, Cost: 1, Holder: "holder"}}
+		charges[i] = []ratelimit.Charge{{Key: []byte("user:" + strconv.Itoa(i)), Name: "1s", Limit: limit, Cost: 1}}
+		if limit.Algorithm == ratelimit.Concurrency {
+			charges[i][0].Holder = "holder"
+		}
 	}
 	order := make([]int, 1<<16)
 	for i := range order {

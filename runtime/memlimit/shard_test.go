@@ -170,3 +170,28 @@ func TestNoCallIsDecidedBeforeASweep(t *testing.T) {
 		}
 	}
 }
+
+// Records move to other memory as many come and go. The one that was found last goes with them.
+func TestRecordThatWasFoundLastMoves(t *testing.T) {
+	s := &shard{}
+	s.init()
+	key := func(i int) *ratelimit.Charge { return &ratelimit.Charge{Key: fmt.Append(nil, i), Name: "1s"} }
+	second := refTo(s.add(7, key(0)).kind(), 1)
+	changes := []func(i int){
+		func(i int) { s.add(uint32(i), key(i)) },
+		func(int) { s.remove(second) },
+	}
+	for _, change := range changes {
+		for i := range 400 {
+			_, found := s.find(7, key(0))
+			change(i + 1)
+			found.setExpires(-1) // where it was
+			at, r := s.find(7, key(0))
+			s.record(at).setExpires(int64(i))
+			if r.expires() != int64(i) {
+				t.Fatalf("%v is found where it was before", at)
+			}
+		}
+	}
+	checkShard(t, s)
+}

@@ -2,6 +2,7 @@ package memlimit
 
 import (
 	"fmt"
+	"math/bits"
 	"runtime"
 	"sync"
 	"testing"
@@ -136,6 +137,37 @@ func TestOneTimeKeysDoNotPileUp(t *testing.T) {
 		}
 		if most > 40_000 {
 			t.Errorf("up to %d buckets were kept: want at most some times the 10,000 that count", most)
+		}
+	})
+}
+
+// P02: while nothing expires calls hardly look for what has, and as soon as something has they do.
+func TestSweepsGoByWhatTheyFind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, busy := New(), one("busy", perHour, 0)
+		sweeps := func(calls int) (n uint32) {
+			now, sh := store.lock(visitsOf(busy, nil))
+			store.unlock(sh, now)
+			s := &store.shards[bits.TrailingZeros64(sh)] // that of all the calls
+			before := s.sweeps
+			for range calls {
+				take(t, store, busy)
+			}
+			return s.sweeps - before
+		}
+		const calls, others = 64 * sweepEvery, 10_000
+		if n := sweeps(calls); n != calls/sweepEvery {
+			t.Errorf("%d calls sweep %d times when there is nothing: want %d", calls, n, calls/sweepEvery)
+		}
+		for i := range others {
+			take(t, store, one(fmt.Sprint(i), perSecond, 1))
+		}
+		time.Sleep(time.Second)
+		if n := sweeps(others); n < others*sweepCall/sweepEvery/2 || store.Len() > 0 {
+			t.Errorf("%d calls sweep %d times when %d buckets have expired, and leave %d", others, n, others, store.Len())
+		}
+		if n := sweeps(calls); n != calls/sweepEvery {
+			t.Errorf("%d calls sweep %d times when all is over: want %d", calls, n, calls/sweepEvery)
 		}
 	})
 }
