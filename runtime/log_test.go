@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -223,4 +224,27 @@ func TestPanicOfAnObserverIsLogged(t *testing.T) {
 			t.Errorf("logged %.300s", text)
 		}
 	})
+}
+
+// However many are refused at once, each key is one line.
+func TestLogOfRefusalsAtOnce(t *testing.T) {
+	const callers, keys = 16, 100
+	var log logged
+	g := log.limiter(t, memlimit.New()).Guard("m", ratelimit.Rule{Key: "k:{@user}", Limit: ratelimit.Limit{Count: 1, Period: time.Hour}, Cost: 2})
+	var wg sync.WaitGroup
+	for range callers {
+		wg.Go(func() {
+			for i := range keys * callers {
+				_ = g.Allow(ratelimit.WithCaller(t.Context(), "user", fmt.Sprint(i%keys)))
+			}
+		})
+	}
+	wg.Wait()
+	lines := map[string]int{}
+	for line := range strings.Lines(log.String()) {
+		lines[line]++
+	}
+	if n := strings.Count(log.String(), "\n"); n != keys || len(lines) != keys {
+		t.Errorf("%d lines, %d of them different: want %d", n, len(lines), keys)
+	}
 }
