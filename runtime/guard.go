@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 )
 
@@ -19,6 +20,7 @@ type Guard struct {
 	overrides *atomic.Pointer[overrideTable] // of the limiter; nil as long as nothing is overridden
 	plain     *plan                          // without
 	planned   atomic.Pointer[plan]           // with the last ones
+	planning  sync.Mutex                     // held to change planned
 }
 
 // Guard returns the guard of a method that has the given limits, all of which must allow a call. The method, e.g.
@@ -44,7 +46,8 @@ func (l *Limiter) Guard(method string, rules ...Rule) *Guard {
 		errs = append(errs, errNoStore)
 	}
 	if g.err = errors.Join(errs...); g.err == nil {
-		g.overrides, g.plain = &l.overriding.table, g.makePlan(nil)
+		g.overrides = &l.overriding.table
+		g.plain, _ = g.makePlan(nil) // without a table there is no error
 		l.limits.add(method, rules, g.rules)
 	}
 	return g

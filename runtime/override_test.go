@@ -194,3 +194,27 @@ func TestOverrideByIsAskedAtEachCall(t *testing.T) {
 	}}))
 	expect(t, "with the burst of an override for her", passed(t, ctx, guard, 9), 3)
 }
+
+// seen keeps the limit that decided last.
+type seen struct{ limit ratelimit.Limit }
+
+func (s *seen) Record(_ string, outcomes []ratelimit.Outcome) { s.limit = outcomes[0].Limit }
+
+// A function may return more different values than are kept ready, and the same again.
+func TestOverrideByOfManyValues(t *testing.T) {
+	var count int64
+	limiter := newLimiter(t, memlimit.New(), ratelimit.OverrideBy(func(context.Context, string) (ratelimit.Override, bool) {
+		return ratelimit.Override{Count: count}, true
+	}))
+	guard := limiter.Guard("m.Get", getRule)
+	var last seen
+	ctx := ratelimit.WithRecorder(t.Context(), &last)
+	for range 2 {
+		for count = 1; count <= 1000; count++ {
+			_ = guard.Allow(ctx)
+			if last.limit.Count != count {
+				t.Fatalf("a count of %d holds, want %d", last.limit.Count, count)
+			}
+		}
+	}
+}

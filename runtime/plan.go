@@ -1,6 +1,9 @@
 package ratelimit
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // plan is how the limits of a [Guard] hold under one table of overrides. It is not changed once it is made. A call that has
 // begun by one ends by it.
@@ -30,21 +33,35 @@ func (g *Guard) overridden() *plan {
 	if p := g.planned.Load(); p != nil && p.of == t {
 		return p
 	}
-	p := g.makePlan(t)
-	g.planned.Store(p) // if two calls have made it, either will do
+	p, err := g.replan(t)
+	if err != nil { // the guard was made after the overrides were taken
+		g.limiter.tell(context.Background(), &Event{Kind: EventOverrides, Method: g.method, Err: err})
+	}
 	return p
 }
 
-// makePlan returns the plan for a table of overrides, which may be nil.
-func (g *Guard) makePlan(t *overrideTable) *plan {
+// replan makes the plan for a table once, for all calls that want it. The error is that of making it.
+func (g *Guard) replan(t *overrideTable) (*plan, error) {
+	g.planning.Lock()
+	defer g.planning.Unlock()
+	if p := g.planned.Load(); p != nil && p.of == t {
+		return p, nil
+	}
+	p, err := g.makePlan(t)
+	g.planned.Store(p)
+	return p, err
+}
+
+// makePlan returns the plan for a table of overrides, which may be nil. The error says what limits cannot have of it: they hold as
+// their directives say.
+func (g *Guard) makePlan(t *overrideTable) (*plan, error) {
 	p := &plan{of: t}
 	varies := false
+	var errs []error
 	choices := make([]*choice, len(g.rules))
 	for i := range g.rules {
 		c, err := newChoice(&g.rules[i], LimitID(g.method, g.rules[i].Name), g.limiter, t)
-		if err != nil { // of a guard that was made after the overrides were taken
-			g.limiter.tell(context.Background(), &Event{Kind: EventOverrides, Method: g.method, Err: err})
-		}
+		errs = append(errs, err)
 		choices[i] = c
 		varies = varies || c.varies()
 		p.leased = p.leased || c.plain.leased && (c.may(ModeEnforce) || c.may(ModeShadow))
@@ -52,12 +69,12 @@ func (g *Guard) makePlan(t *overrideTable) *plan {
 	}
 	if varies {
 		p.choices = choices
-		return p
+		return p, errors.Join(errs...)
 	}
 	for _, c := range choices {
 		p.holds, p.looks = c.plain.enlist(p.holds, p.looks)
 	}
-	return p
+	return p, errors.Join(errs...)
 }
 
 // enlist appends the rule to those that hold or to those that only look on, or to neither if it is off.

@@ -32,6 +32,7 @@ func TestCluster(t *testing.T) {
 	t.Run("scripts go to masters", func(t *testing.T) { scriptsGoToMasters(t, options) })
 	t.Run("wrapped clients", func(t *testing.T) { wrappedClients(t, options) })
 	t.Run("hidden cluster under load", func(t *testing.T) { hiddenClusterUnderLoad(t, options) })
+	t.Run("overrides", func(t *testing.T) { overridesOfCluster(t, connect(t)) })
 	t.Run("check", func(t *testing.T) { checkOfCluster(t, options) })
 }
 

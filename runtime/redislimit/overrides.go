@@ -128,6 +128,9 @@ func (o *Overrides) do(ctx context.Context, cmd redis.Cmder) error {
 	if err := o.store.sender.ready(); err != nil {
 		return o.wrap(err)
 	}
+	if ctx.Err() != nil {
+		return o.wrap(ended(ctx))
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, overridesTimeout, noAnswerError(overridesTimeout))
 	defer cancel()
 	select {
@@ -150,6 +153,9 @@ func (o *Overrides) do(ctx context.Context, cmd redis.Cmder) error {
 	}
 	if panicked != nil {
 		panic(panicked)
+	}
+	if err != nil && ctx.Err() != nil && ofTime(err) {
+		err = ended(ctx)
 	}
 	return o.wrap(err)
 }
