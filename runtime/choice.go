@@ -33,26 +33,20 @@ type choiceEntry struct {
 // it holds as the directive says.
 func newChoice(base *rule, id string, l *Limiter, t *overrideTable) (*choice, error) {
 	c := &choice{id: id, limiter: l, base: base, least: l.mode}
-	var o *Override
-	var err error
-	if t != nil {
-		c.least, c.by, o = t.mode, t.by, t.limits[id]
-		if err = o.checkFor(id, base); err != nil {
-			o = nil
-		}
-	}
-	if o == nil {
+	if t == nil {
 		c.plain = base.capped(c.least)
-		return c, err
+		return c, nil
 	}
+	c.least, c.by = t.mode, t.by
+	o, err := t.of(id, base)
 	c.own = o.change()
 	c.plain = c.with(c.own)
 	if len(o.Callers) == 0 {
-		return c, nil
+		return c, err
 	}
 	c.callers = newCallerTable(o.Callers)
 	c.named = make([]choiceEntry, len(o.Callers))
-	known := map[change]*rule{c.own: c.plain}
+	known := map[change]*rule{c.own: c.plain} // many callers have the same
 	for i := range o.Callers {
 		asked := o.Callers[i].change().over(c.own)
 		if known[asked] == nil {
@@ -60,7 +54,7 @@ func newChoice(base *rule, id string, l *Limiter, t *overrideTable) (*choice, er
 		}
 		c.named[i] = choiceEntry{known[asked], asked}
 	}
-	return c, nil
+	return c, err
 }
 
 // with returns the rule with a change that it can have.

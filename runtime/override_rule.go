@@ -69,14 +69,17 @@ func (o *Override) checkFor(id string, r *rule) error {
 	if _, err := r.with(own); err != nil {
 		errs = append(errs, inOverride(id, "", err))
 	}
+	fine := map[change]bool{own: true} // many callers have the same
 	for i := range o.Callers {
-		c := o.Callers[i].change()
-		if c == (change{}) {
+		c := o.Callers[i].change().over(own)
+		if fine[c] {
 			continue
 		}
-		if _, err := r.with(c.over(own)); err != nil {
+		if _, err := r.with(c); err != nil {
 			errs = append(errs, inOverride(id, callersName(i), err))
+			continue
 		}
+		fine[c] = true
 	}
 	return errors.Join(errs...)
 }

@@ -122,10 +122,27 @@ func (o *overriding) mode() Mode {
 	return o.limiter.mode
 }
 
+// of returns what overrides a limit: nothing if there is an error, of what it cannot have.
+func (t *overrideTable) of(id string, base *rule) (*Override, error) {
+	o := t.limits[id]
+	if o == nil {
+		return &Override{}, nil
+	}
+	if err := o.checkFor(id, base); err != nil {
+		return &Override{}, err
+	}
+	return o, nil
+}
+
 // holds returns how a limit holds under a table, which may be nil, for callers whom no override names.
 func (l *Limiter) holds(k knownLimit, t *overrideTable) Rule {
-	c, _ := newChoice(k.base, k.ID, l, t) // the error was told when the overrides were taken
+	c := &choice{base: k.base, least: l.mode}
+	if t != nil {
+		o, _ := t.of(k.ID, k.base) // the error was told when the overrides were taken
+		c.least, c.own = t.mode, o.change()
+	}
+	plain := c.with(c.own)
 	r := k.Rule
-	r.Limit, r.Mode, r.Fail, r.Prefetch = c.plain.Limit, c.plain.Mode, c.plain.Fail, c.plain.Prefetch
+	r.Limit, r.Mode, r.Fail, r.Prefetch = plain.Limit, plain.Mode, plain.Fail, plain.Prefetch
 	return r
 }

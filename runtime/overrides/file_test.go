@@ -128,6 +128,41 @@ func TestFileIsWatched(t *testing.T) {
 	})
 }
 
+// As Kubernetes changes a ConfigMap: the file is a link into a directory that is a link, which is replaced.
+func TestFileBehindALink(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newService(t, "")
+		dir := filepath.Dir(s.path)
+		publish := func(version, text string) {
+			t.Helper()
+			target := filepath.Join(dir, version)
+			for _, err := range []error{
+				os.Mkdir(target, 0o700),
+				os.WriteFile(filepath.Join(target, "limits.yaml"), []byte(text), 0o600),
+				os.Symlink(version, filepath.Join(dir, "..new")),
+				os.Rename(filepath.Join(dir, "..new"), filepath.Join(dir, "..data")),
+			} {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		publish("..1", file("3"))
+		if err := os.Remove(s.path); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(filepath.Join("..data", "limits.yaml"), s.path); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.limiter.Watch(t.Context(), overrides.File(s.path)); err != nil {
+			t.Fatal(err)
+		}
+		s.expect(3, "taken")
+		publish("..2", file("4"))
+		s.expect(4, "taken")
+	})
+}
+
 func TestBrokenFileChangesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newService(t, file("3"))
