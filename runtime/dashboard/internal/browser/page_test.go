@@ -55,6 +55,29 @@ func TestFiguresMove(t *testing.T) {
 	}
 }
 
+// A pointer on a chart is told what was counted in the second that it is at.
+func TestAPointerOnAChart(t *testing.T) {
+	s := newSite(t)
+	p := open(t, s.url, desktop, "light")
+	s.call("a", 5)
+	p.wait(text("#calls") + ` === "5"`)
+	label := text("#total .top")
+	scale := eval[string](p, label)
+	box := eval[[]float64](p, `(() => { const b = document.querySelector("#total svg").getBoundingClientRect(); return [b.left, b.right, b.top + b.height / 2] })()`)
+	// Seconds go by: the one with the calls is one of the last few.
+	eval[bool](p, fmt.Sprintf(`(() => { window.seen = new Set(); const svg = document.querySelector("#total svg");
+		const at = (x) => { svg.dispatchEvent(new PointerEvent("pointermove", { clientX: x })); seen.add(%s.replace(/^.{10}/, "")); };
+		for (let x = %f; x > %f; x -= 1) at(x);
+		return true })()`, label, box[1], box[1]-40))
+	if got := eval[string](p, `[...seen].filter((s) => s.startsWith("5 calls")).join()`); got != "5 calls, 3 refused" {
+		t.Errorf("a pointer is told %q, want 5 calls, 3 refused among it", eval[string](p, `[...seen].join()`))
+	}
+	p.do(chromedp.MouseEvent(chromedp.MouseMoved, box[1]-1, box[2]))
+	p.wait(label + ` !== ` + fmt.Sprintf("%q", scale))
+	p.do(chromedp.MouseEvent(chromedp.MouseMoved, 1, 1))
+	p.wait(label + ` === ` + fmt.Sprintf("%q", scale))
+}
+
 func TestOutagesAreTold(t *testing.T) {
 	s := newSite(t)
 	p := open(t, s.url, desktop, "light")
