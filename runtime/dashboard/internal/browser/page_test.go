@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -112,6 +113,28 @@ func TestThePageConnectsAgain(t *testing.T) {
 	away.Store(false)
 	p.wait(text("#live") + ` === "live"`)
 	p.wait(text("#calls") + ` === "2"`)
+}
+
+func TestSortingAndFinding(t *testing.T) {
+	s := newSite(t)
+	for _, name := range []string{"shop.Shop.Ask", "shop.Shop.Sell"} {
+		s.limiter.Guard(name, ratelimit.Rule{Key: name, Limit: ratelimit.Limit{Count: 1, Period: time.Hour}})
+	}
+	p := open(t, s.url, desktop, "light")
+	const rows = `[...document.querySelectorAll("#rows tr")].filter((r) => !r.hidden).map((r) => r.dataset.limit.slice(10)).join()`
+	const sorted = `[...document.querySelectorAll("[aria-sort]")].map((h) => h.textContent + " " + h.ariaSort).join()`
+	p.wait(rows + ` === "Ask#1h,Buy#1h,Sell#1h"`)
+	s.call("a", 5)
+	p.tabTo("Refused")
+	p.do(chromedp.KeyEvent(kb.Enter))
+	p.wait(rows + ` === "Buy#1h,Ask#1h,Sell#1h"`)
+	if got, want := eval[string](p, sorted), "Refused descending"; got != want {
+		t.Errorf("the columns say %q, want %q", got, want)
+	}
+	p.do(chromedp.KeyEvent(kb.Enter))
+	p.wait(rows + ` === "Ask#1h,Sell#1h,Buy#1h"`)
+	p.do(chromedp.SendKeys("#find", "sEll"))
+	p.wait(rows + ` === "Sell#1h"`)
 }
 
 // focus says in words what has the focus.
