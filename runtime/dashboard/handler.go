@@ -40,6 +40,7 @@ func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cross-Origin-Resource-Policy", "same-origin")
 	header.Set("Referrer-Policy", "no-referrer")
 	header.Set("X-Content-Type-Options", "nosniff")
+	d.servers.shutdown(r.Context())
 	d.mux.ServeHTTP(w, r)
 }
 

@@ -44,7 +44,7 @@ type series struct {
 	points [historySeconds]point
 }
 
-// history is the last seconds of all there is. It belongs to the goroutine that samples.
+// history is the last seconds of all there is. The lock of the Dashboard guards it.
 type history struct {
 	now     time.Time
 	at      int // where the last second is in the rings

@@ -85,10 +85,9 @@ func (d *Dashboard) limits() []shownLimit {
 
 // greeting is what one who begins to look on is told.
 type greeting struct {
-	Time    int64              `json:"time"` // of the last second, in milliseconds since 1970
-	Seconds int                `json:"seconds"`
-	Total   []point            `json:"total"`
-	Limits  map[string][]point `json:"limits"` // by id; those without any figures are left out
+	Time   int64              `json:"time"` // of the last second, in milliseconds since 1970
+	Total  []point            `json:"total"`
+	Limits map[string][]point `json:"limits"` // by id; those without any figures are left out
 }
 
 // second is what all who look on are told each second.
@@ -107,8 +106,7 @@ type second struct {
 func (d *Dashboard) hello() ([]byte, error) {
 	shown := d.limits()
 	g := greeting{
-		Time: d.history.now.UnixMilli(), Seconds: historySeconds,
-		Total: d.history.unroll(&d.history.total.points), Limits: map[string][]point{},
+		Time: d.history.now.UnixMilli(), Total: d.history.unroll(&d.history.total.points), Limits: map[string][]point{},
 	}
 	for i := range shown {
 		if past := d.history.past(shown[i].ID, shown[i].Method); past != nil {

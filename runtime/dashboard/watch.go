@@ -64,12 +64,12 @@ func (d *Dashboard) watch(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodHead {
 		return
 	}
+	shutdown := d.servers.shutdown(r.Context())
 	_ = stream.SetReadDeadline(time.Time{}) // or the ReadTimeout of the server, if it has one, ends the stream
 	if err := stream.Flush(); err != nil {
 		http.Error(w, "this server cannot stream: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
-	shutdown := d.servers.shutdown(r.Context())
 	for message := first; ; {
 		_ = stream.SetWriteDeadline(time.Now().Add(patience)) // instead of a WriteTimeout
 		if _, err := w.Write(message); err != nil {
@@ -125,10 +125,11 @@ func (d *Dashboard) leave(w *watcher) {
 // who looks on do not end by themselves.
 type servers struct {
 	mu  sync.Mutex
-	all map[*http.Server]chan struct{}
+	all map[*http.Server]chan struct{} // closed once they shut down
 }
 
-// shutdown returns what is closed once the server of a request shuts down, nil if there is none.
+// shutdown returns what is closed once the server of a request shuts down, nil if there is none. A server that begins to do so
+// before it was first asked about does not tell: it is asked about at each request, of which streams are not the first.
 func (s *servers) shutdown(ctx context.Context) <-chan struct{} {
 	server, _ := ctx.Value(http.ServerContextKey).(*http.Server)
 	if server == nil {
@@ -144,11 +145,6 @@ func (s *servers) shutdown(ctx context.Context) <-chan struct{} {
 	}
 	down := make(chan struct{})
 	s.all[server] = down
-	server.RegisterOnShutdown(func() {
-		s.mu.Lock()
-		delete(s.all, server) // it will serve nobody any more
-		s.mu.Unlock()
-		close(down)
-	})
+	server.RegisterOnShutdown(sync.OnceFunc(func() { close(down) })) // Shutdown may be called again
 	return down
 }

@@ -23,7 +23,7 @@ export function draw(chart, points, seconds) {
 	return top;
 }
 
-function path(chart, name, d) {
+export function path(chart, name, d) {
 	let path = chart.querySelector(`.${name}`);
 	if (!path) {
 		path = document.createElementNS(svg, "path");

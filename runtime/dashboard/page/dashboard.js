@@ -1,15 +1,16 @@
 import { ask } from "./ask.js";
 import { draw } from "./chart.js";
+import { Figure, kept } from "./figure.js";
 import { Sheet } from "./sheet.js";
-import { sum, number, share, words, rule, clock, duration } from "./words.js";
-
-const kept = 300; // seconds
+import { sum, number, share, lastMinute, rule, clock, duration } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 let limits = [];
 let series = new Map(); // points by the id of a limit, oldest first
 let total = [];
+let last = 0; // when the last second was
 const rows = new Map(); // by id
+const figure = new Figure($("total"));
 const sheet = new Sheet($("limit"));
 let order = { by: "id", down: false };
 
@@ -69,6 +70,7 @@ async function showMode() {
 function remember(told) {
 	series = new Map(Object.entries(told.limits));
 	total = told.total ?? [];
+	last = told.time;
 	redraw();
 }
 
@@ -79,6 +81,7 @@ function tick(told) {
 		push(series.get(id), figures.get(id) ?? [0, 0, 0, 0]);
 	}
 	push(total, told.total);
+	last = told.time;
 	redraw();
 	$("took").replaceChildren(...(told.most ? [duration(told.median), small(`99%: ${duration(told.most)}`)] : ["–"]));
 	keys(told.keys);
@@ -98,18 +101,11 @@ function redraw() {
 	$("refused").replaceChildren(number(refused), small(share(refused, calls)));
 	$("looked").textContent = number(looked);
 	$("failed").textContent = number(failed);
-	chart($("total"), total);
+	figure.draw(total, last);
 	for (const l of limits) figures(rows.get(l.id), series.get(l.id) ?? []);
 	arrange();
-	sheet.redraw(series);
+	sheet.redraw(series, last);
 }
-
-function chart(figure, points) {
-	const top = draw(figure.querySelector("svg"), points, kept);
-	figure.querySelector(".top").textContent = `${number(top)} a second`;
-	figure.querySelector("svg").setAttribute("aria-label", words(points));
-}
-sheet.chart = chart;
 
 // fill writes what a limit is into its row, and makes one if there is none.
 function fill(l) {
@@ -117,7 +113,7 @@ function fill(l) {
 	if (!row) {
 		row = $("row").content.firstElementChild.cloneNode(true);
 		row.dataset.limit = l.id;
-		row.querySelector("button").addEventListener("click", () => sheet.open(l.id, series));
+		row.querySelector("button").addEventListener("click", () => sheet.open(l.id, series, last));
 		rows.set(l.id, row);
 		seen.observe(row);
 	}
@@ -161,7 +157,7 @@ function spark(row) {
 	if (!row.points || !inView.has(row)) return;
 	const svg = row.querySelector("svg");
 	draw(svg, row.points, 120);
-	svg.setAttribute("aria-label", words(row.points));
+	svg.setAttribute("aria-label", lastMinute(row.points));
 }
 
 // arrange sorts and filters the rows, but does not move them away under a pointer or the focus.

@@ -1,10 +1,12 @@
 import { ask } from "./ask.js";
+import { Figure } from "./figure.js";
 import { rule } from "./words.js";
 
 // Sheet shows one limit, and changes what overrides it where that is allowed.
 export class Sheet {
 	#dialog;
 	#form;
+	#figure;
 	#id = "";
 	#told = { limits: [], edit: false };
 	#override = {}; // of the limit, as the store has it
@@ -12,6 +14,7 @@ export class Sheet {
 	constructor(dialog) {
 		this.#dialog = dialog;
 		this.#form = dialog.querySelector("form");
+		this.#figure = new Figure(dialog.querySelector("figure"));
 		dialog.querySelector("#close").addEventListener("click", () => dialog.close());
 		dialog.querySelector("#remove").addEventListener("click", () => this.#send("DELETE"));
 		this.#form.addEventListener("submit", (e) => {
@@ -25,16 +28,16 @@ export class Sheet {
 		this.#describe();
 	}
 
-	redraw(series) {
-		if (this.#dialog.open) this.chart(this.#dialog.querySelector("figure"), series.get(this.#id) ?? []);
+	redraw(series, last) {
+		if (this.#dialog.open) this.#figure.draw(series.get(this.#id) ?? [], last);
 	}
 
-	async open(id, series) {
+	async open(id, series, last) {
 		this.#id = id;
 		this.#form.hidden = true;
 		this.#describe();
 		this.#dialog.showModal();
-		this.redraw(series);
+		this.redraw(series, last);
 		await this.#load();
 	}
 

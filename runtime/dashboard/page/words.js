@@ -19,13 +19,14 @@ export function share(part, whole) {
 	return percent < 1 ? "<1%" : `${Math.round(percent)}%`;
 }
 
-// words say what a chart shows.
-export function words(points) {
-	const [calls, refused, looked, failed] = sum(points, 60);
-	let text = `${number(calls)} calls in the last minute, ${number(refused)} refused`;
+// words say what a point is, or a sum of points.
+export function words([calls, refused, looked, failed], when = "") {
+	let text = `${number(calls)} calls${when}, ${number(refused)} refused`;
 	if (looked) text += `, ${number(looked)} refused in shadow`;
 	return failed ? `${text}, ${number(failed)} store errors` : text;
 }
+
+export const lastMinute = (points) => words(sum(points, 60), " in the last minute");
 
 // rule says in words what holds.
 export function rule(r, algorithm) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -55,6 +56,29 @@ func TestFiguresMove(t *testing.T) {
 	}
 }
 
+// A pointer on a chart is told what was counted in the second that it is at.
+func TestAPointerOnAChart(t *testing.T) {
+	s := newSite(t)
+	p := open(t, s.url, desktop, "light")
+	s.call("a", 5)
+	p.wait(text("#calls") + ` === "5"`)
+	label := text("#total .top")
+	scale := eval[string](p, label)
+	box := eval[[]float64](p, `(() => { const b = document.querySelector("#total svg").getBoundingClientRect(); return [b.left, b.right, b.top + b.height / 2] })()`)
+	// Seconds go by: the one with the calls is one of the last few.
+	eval[bool](p, fmt.Sprintf(`(() => { window.seen = new Set(); const svg = document.querySelector("#total svg");
+		const at = (x) => { svg.dispatchEvent(new PointerEvent("pointermove", { clientX: x })); seen.add(%s.replace(/^.{10}/, "")); };
+		for (let x = %f; x > %f; x -= 1) at(x);
+		return true })()`, label, box[1], box[1]-40))
+	if got := eval[string](p, `[...seen].filter((s) => s.startsWith("5 calls")).join()`); got != "5 calls, 3 refused" {
+		t.Errorf("a pointer is told %q, want 5 calls, 3 refused among it", eval[string](p, `[...seen].join()`))
+	}
+	p.do(chromedp.MouseEvent(chromedp.MouseMoved, box[1]-1, box[2]))
+	p.wait(label + ` !== ` + fmt.Sprintf("%q", scale))
+	p.do(chromedp.MouseEvent(chromedp.MouseMoved, 1, 1))
+	p.wait(label + ` === ` + fmt.Sprintf("%q", scale))
+}
+
 func TestOutagesAreTold(t *testing.T) {
 	s := newSite(t)
 	p := open(t, s.url, desktop, "light")
@@ -89,6 +113,28 @@ func TestThePageConnectsAgain(t *testing.T) {
 	away.Store(false)
 	p.wait(text("#live") + ` === "live"`)
 	p.wait(text("#calls") + ` === "2"`)
+}
+
+func TestSortingAndFinding(t *testing.T) {
+	s := newSite(t)
+	for _, name := range []string{"shop.Shop.Ask", "shop.Shop.Sell"} {
+		s.limiter.Guard(name, ratelimit.Rule{Key: name, Limit: ratelimit.Limit{Count: 1, Period: time.Hour}})
+	}
+	p := open(t, s.url, desktop, "light")
+	const rows = `[...document.querySelectorAll("#rows tr")].filter((r) => !r.hidden).map((r) => r.dataset.limit.slice(10)).join()`
+	const sorted = `[...document.querySelectorAll("[aria-sort]")].map((h) => h.textContent + " " + h.ariaSort).join()`
+	p.wait(rows + ` === "Ask#1h,Buy#1h,Sell#1h"`)
+	s.call("a", 5)
+	p.tabTo("Refused")
+	p.do(chromedp.KeyEvent(kb.Enter))
+	p.wait(rows + ` === "Buy#1h,Ask#1h,Sell#1h"`)
+	if got, want := eval[string](p, sorted), "Refused descending"; got != want {
+		t.Errorf("the columns say %q, want %q", got, want)
+	}
+	p.do(chromedp.KeyEvent(kb.Enter))
+	p.wait(rows + ` === "Ask#1h,Sell#1h,Buy#1h"`)
+	p.do(chromedp.SendKeys("#find", "sEll"))
+	p.wait(rows + ` === "Sell#1h"`)
 }
 
 // focus says in words what has the focus.
