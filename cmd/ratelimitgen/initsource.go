@@ -159,7 +159,7 @@ func example(pkg listed, files []*sourceFile) (candidate, error) {
 // candidates returns the methods of an interface that can refuse, as far as the syntax tells.
 func (f *sourceFile) candidates(spec *ast.TypeSpec) []candidate {
 	iface, ok := spec.Type.(*ast.InterfaceType)
-	if !ok {
+	if !ok || isConstraint(iface) {
 		return nil
 	}
 	var found []candidate
@@ -176,6 +176,17 @@ func (f *sourceFile) candidates(spec *ast.TypeSpec) []candidate {
 		})
 	}
 	return found
+}
+
+// isConstraint reports whether an interface has elements that are no interfaces, as far as the syntax tells.
+func isConstraint(iface *ast.InterfaceType) bool {
+	return slices.ContainsFunc(iface.Methods.List, func(m *ast.Field) bool {
+		switch m.Type.(type) {
+		case *ast.UnaryExpr, *ast.BinaryExpr:
+			return true
+		}
+		return false
+	})
 }
 
 // canRefuse reports whether a method has a way to tell of a refusal.
