@@ -10,13 +10,14 @@ MODULES := $(patsubst %/,%,$(dir $(shell find . -name go.mod -not -path '*/testd
 TESTED := $(filter-out ./internal/tools,$(MODULES))
 LINT := go tool -modfile=$(ROOT)/internal/tools/go.mod golangci-lint
 VULN := go tool -modfile=$(ROOT)/internal/tools/go.mod govulncheck
-# in runs a command in each module, and says in which.
-in = for m in $(1); do echo "== $$m: $(2)"; (cd $$m && $(2)); done
-# tests runs go test with some flags in each module: first in the root, where the package that waits for servers begins
-# before all others, then in those nested in it, two at a time, each of which shows its output when it is done.
-tests = echo "== .: go test $(1) ./..."; go test $(1) ./runtime/redislimit ./...; \
-	printf '%s\n' $(filter-out .,$(TESTED)) | xargs -P 2 -I @ bash -c \
-	'if out=$$(cd @ && go test $(1) ./... 2>&1); then ok=0; else ok=1; fi; echo "== @: go test $(1) ./..."; echo "$$out"; exit $$ok'
+# in runs a command in each of some modules: first in the root, then in those nested in it, two at a time, each of which
+# shows its output when it is done.
+in = $(if $(filter .,$(1)),echo "== .: $(2)"; $(2);) $(call nested,$(filter-out .,$(1)),$(2))
+nested = printf '%s\n' $(1) | xargs -P 2 -I @ bash -c \
+	'if out=$$(cd @ && $(2) 2>&1); then ok=0; else ok=1; fi; echo "== @: $(2)"; [ -z "$$out" ] || echo "$$out"; exit $$ok'
+# tests runs go test with some flags, in the root with the package first that waits for servers, so that it does not run
+# alone in the end.
+tests = echo "== .: go test $(1) ./..."; go test $(1) ./runtime/redislimit ./...; $(call nested,$(filter-out .,$(TESTED)),go test $(1) ./...)
 
 .PHONY: help
 help: ## this list
@@ -61,7 +62,7 @@ fuzz: ## random directives on random interfaces for a minute; FUZZ=10m for ten
 
 .PHONY: lint
 lint: ## golangci-lint with .golangci.yml
-	@$(call in,$(TESTED),$(LINT) run ./...)
+	@$(call in,$(TESTED),$(LINT) run --allow-parallel-runners ./...)
 
 .PHONY: vuln
 vuln: ## what is called and known to be vulnerable; asks https://vuln.go.dev

@@ -18,12 +18,13 @@ type command struct {
 	name      string
 	cfg       parse.Config
 	format    string
+	dry       bool     // of init: only shows what it would do
 	overrides string   // the file to check; empty if there is none
 	args      []string // that are neither the command nor flags
 }
 
 // commands are those that there are, besides help.
-var commands = []string{"generate", "check", "list", "vet", "version"}
+var commands = []string{"generate", "check", "list", "vet", "init", "version"}
 
 // parseArgs reads a command line. The error is [flag.ErrHelp] if it asks for help, about the whole if the command has no name.
 func parseArgs(args []string, dir string) (command, error) {
@@ -101,6 +102,9 @@ func (c *command) flags() *flag.FlagSet {
 			}
 			return nil
 		})
+	}
+	if c.name == "init" {
+		flags.BoolVar(&c.dry, "n", false, "")
 	}
 	if c.name == "list" {
 		flags.Func("format", "", func(format string) error {

@@ -6,6 +6,7 @@
 //	ratelimitgen check [-into dir [-package name]] [-overrides file] [-tags list] [packages]
 //	ratelimitgen list [-format table|json|yaml|markdown] [-tags list] [packages]
 //	ratelimitgen vet [-tags list] [packages]
+//	ratelimitgen init [-n] [-tags list] [package]
 //	ratelimitgen version
 //	ratelimitgen [command] -h
 //
@@ -104,6 +105,17 @@
 // one package at a time: a key that packages share without being equal is found by ratelimitgen vet, check and generate
 // only.
 //
+// # Init
+//
+// Init adds to a package, by default the one in the current directory, what it lacks to begin with: the tool to go.mod, as go
+// get -tool does, in the version that the module requires already or else in that of the command; a go:generate line; and above a
+// method that can refuse a call an example of a directive, if the package has none. So it is run before the tool is there:
+//
+//	go run github.com/ratelimitgen/ratelimitgen/cmd/ratelimitgen@latest init ./users
+//
+// It prints what it has added, and changes nothing that is there. With -n it changes nothing at all, and prints a diff, without
+// that of go.sum.
+//
 // # Flags
 //
 // The flags are:
@@ -116,6 +128,8 @@
 //		what the package of -into is called, by default as it is already, or else as its directory is
 //	-overrides file
 //		of check: a file of overrides, in YAML or JSON
+//	-n
+//		of init: only print what would change
 //	-format table|json|yaml|markdown
 //		of list
 //	-h

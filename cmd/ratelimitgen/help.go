@@ -47,7 +47,7 @@ func flagsIn(section []comment.Block, usage string) []comment.Block {
 		for line := range strings.Lines(code.Text) {
 			if strings.HasPrefix(line, "-") {
 				name, _, _ := strings.Cut(strings.TrimSpace(line), " ")
-				taken = name == "-h" || strings.Contains(usage, "["+name+" ")
+				taken = name == "-h" || strings.Contains(usage, "["+name+" ") || strings.Contains(usage, "["+name+"]")
 			}
 			if taken {
 				text.WriteString(line)

@@ -52,6 +52,8 @@ func run(args []string, dir string, stdout, stderr io.Writer) int {
 		return out.list(c.cfg, c.args, c.format)
 	case "vet":
 		return out.vet(c.cfg, c.args)
+	case "init":
+		return out.init(c.cfg, c.args, c.dry)
 	}
 	out.printf("ratelimitgen %s\n", version())
 	return exitOK

@@ -28,6 +28,9 @@ var fence = regexp.MustCompile("(?ms)(?:^<!--go\n(.*?)^-->\n+)?^```go\n(.*?)^```
 // TestPages compiles the Go code of each page in a module of a reader, with what is generated for its directives, and runs
 // its tests. Blocks of one package are one package.
 func TestPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles some ten modules")
+	}
 	pages, err := filepath.Glob("../*.md")
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("no pages, error %v", err)
