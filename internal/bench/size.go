@@ -28,7 +28,8 @@ func sizeRows(most int) []row {
 		goals: []goal{atMost(0.6, bytesPerKey, goLimiter), atMost(10, bytesLeft, "")},
 	}, expiryRow(million), {
 		id: "redis-bytes", models: "what one bucket takes up in Redis, by MEMORY USAGE, after ten calls, or after a thousand that a log remembers", rounds: 1,
-		why: "A time in a log takes ten bytes, and the running total 2 to 5.",
+		why: "A time in a log takes ten bytes, and the running total 2 to 5. The total less the number of its entry would take two where each " +
+			"call takes one unit, and so an entry 12.1 with what the list itself takes.",
 		entries: []entry{
 			inRedis("redislimit, leaky-bucket", limiters.Redis(ratelimit.LeakyBucket), 10),
 			inRedis("redislimit, token-bucket", limiters.Redis(ratelimit.TokenBucket), 10),
