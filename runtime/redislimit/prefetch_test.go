@@ -26,6 +26,9 @@ func TestPrefetch(t *testing.T) {
 		},
 		"redis": func(t *testing.T) *redis.Client { return redistest.Client(t) },
 	}
+	if raced { // it then takes longer than giving back may
+		delete(servers, "miniredis")
+	}
 	for name, client := range servers {
 		for _, limit := range []ratelimit.Limit{
 			{Count: 1000, Period: 1000 * time.Hour},
