@@ -82,7 +82,7 @@ type denials struct {
 
 type denialSet struct {
 	mu     sync.Mutex
-	closed time.Duration // what was asked at this time or earlier is not remembered any more
+	closed atomic.Int64 // what was asked at this time, a Duration, or earlier is not remembered any more
 	ways   []atomic.Pointer[denial]
 }
 
@@ -146,30 +146,24 @@ func (d *denials) learnOfGroups(asked time.Duration, charges []ratelimit.Charge,
 	}
 }
 
-// admit drops what is remembered of buckets that have admitted a call.
+// admit drops what is remembered of buckets that have admitted a call, and has nothing remembered that was asked before: by
+// another limit than that of a refusal, which may be on its way, a bucket may have become emptier. It takes no lock unless there
+// is something to be dropped: a refusal that it does not see is one that sees that its set is closed, see keep.
 func (d *denials) admit(charges []ratelimit.Charge) {
-	if d.kept.Load() == 0 {
+	if d.sets == nil {
 		return
 	}
+	now := time.Since(d.born)
 	for i := range charges {
-		if c := &charges[i]; c.Cost > 0 && d.has(c) {
-			d.drop(c, time.Since(d.born))
+		c := &charges[i]
+		if c.Cost == 0 || c.Limit.Algorithm == ratelimit.Concurrency {
+			continue
+		}
+		set, hash := d.find(c)
+		if set.close(now); d.kept.Load() > 0 && set.has(hash) {
+			set.drop(c, hash, now, &d.kept)
 		}
 	}
-}
-
-// has reports whether there may be calls that are remembered under the bucket of a charge.
-func (d *denials) has(c *ratelimit.Charge) bool {
-	if c.Limit.Algorithm == ratelimit.Concurrency {
-		return false
-	}
-	set, hash := d.find(c)
-	for i := range set.ways {
-		if e := set.ways[i].Load(); e != nil && e.hash == hash {
-			return true
-		}
-	}
-	return false
 }
 
 // forget drops what is remembered of buckets that were refunded or reset. Unless that is settled, nothing of what is asked
@@ -212,7 +206,7 @@ func (d *denials) find(c *ratelimit.Charge) (*denialSet, uint64) {
 func (s *denialSet) keep(e *denial, kept *atomic.Int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e.asked <= s.closed {
+	if e.asked <= time.Duration(s.closed.Load()) {
 		return
 	}
 	place, soonest := 0, time.Duration(-1)
@@ -232,14 +226,38 @@ func (s *denialSet) keep(e *denial, kept *atomic.Int64) {
 	if s.ways[place].Swap(e) == nil {
 		kept.Add(1)
 	}
+	if e.asked <= time.Duration(s.closed.Load()) { // meanwhile, by an admit that has perhaps not seen it
+		s.ways[place].Store(nil)
+		kept.Add(-1)
+	}
+}
+
+// close has nothing remembered any more that was asked until then.
+func (s *denialSet) close(until time.Duration) {
+	for {
+		old := s.closed.Load()
+		if old >= int64(until) || s.closed.CompareAndSwap(old, int64(until)) {
+			return
+		}
+	}
+}
+
+// has reports whether there may be calls that are remembered under a bucket with that hash.
+func (s *denialSet) has(hash uint64) bool {
+	for i := range s.ways {
+		if e := s.ways[i].Load(); e != nil && e.hash == hash {
+			return true
+		}
+	}
+	return false
 }
 
 // drop removes the calls that are remembered under the bucket of a charge, and closes the set to those that were asked
 // until then.
 func (s *denialSet) drop(c *ratelimit.Charge, hash uint64, until time.Duration, kept *atomic.Int64) {
+	s.close(until)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.closed = max(s.closed, until)
 	for i := range s.ways {
 		if e := s.ways[i].Load(); e != nil && e.hash == hash && e.standings[e.at].isOf(c) {
 			s.ways[i].Store(nil)

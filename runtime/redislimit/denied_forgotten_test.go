@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -155,4 +156,60 @@ func TestNobodyIsRefusedForAUnitThatIsBack(t *testing.T) {
 	}
 	wg.Wait()
 	t.Logf("%d calls were refused", refused.Load())
+}
+
+// With a lower capacity a bucket keeps less of what is out. So a call by another limit may have emptied it when the reply to a
+// refusal comes that was asked for before.
+func TestRefusalThatIsOvertakenByAnotherLimit(t *testing.T) {
+	server := miniredis.RunT(t)
+	inStep(t, server, func(t *testing.T, client *redis.Client, _ func() int) {
+		var late atomic.Bool
+		client.AddHook(&lateReply{&late})
+		store := redislimit.New(client, redislimit.Timeout(time.Minute))
+		warm(t, store)
+		high, low := tb("a", 10), tb("a", 1)
+		high[0].Limit = ratelimit.Limit{Count: 10, Burst: 10, Period: 10 * time.Second}
+		low[0].Limit = ratelimit.Limit{Count: 10, Burst: 5, Period: 10 * time.Second}
+		if r := take(t, store, high); !r.Allowed {
+			t.Fatalf("%+v", r)
+		}
+		time.Sleep(time.Second)
+		half := slices.Clone(high)
+		half[0].Cost = 5
+		late.Store(true)
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if r := take(t, store, half); r.Allowed {
+				t.Errorf("%+v: want it refused", r)
+			}
+		})
+		time.Sleep(time.Millisecond)
+		late.Store(false)
+		if r := take(t, store, low); !r.Allowed {
+			t.Errorf("%+v: want it allowed", r)
+		}
+		wg.Wait()
+		if r := take(t, store, half); !r.Allowed {
+			t.Errorf("%+v: want it allowed, as there are five left", r)
+		}
+	})
+}
+
+// lateReply is a hook that has replies come late to commands that are sent while it is on.
+type lateReply struct{ on *atomic.Bool }
+
+func (l *lateReply) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (l *lateReply) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func (l *lateReply) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		late := l.on.Load()
+		err := next(ctx, cmd)
+		if late {
+			time.Sleep(100 * time.Millisecond)
+		}
+		return err
+	}
 }
