@@ -50,7 +50,8 @@ func (m *Mode) UnmarshalText(text []byte) error {
 }
 
 // WithMode has no limit of the Limiter hold more strictly than m says: with [ModeShadow] no call is refused, and all are
-// counted; with [ModeOff] the store is asked nothing. The default is [ModeEnforce], by which each limit has its own mode. Overrides may change it, see [Overrides].
+// counted; with [ModeOff] the store is asked nothing. The default is [ModeEnforce], by which each limit has its own mode.
+// [Overrides] may say otherwise while the program runs.
 func WithMode(m Mode) Option {
 	return optionFunc(func(l *Limiter) error {
 		if m > ModeOff {
