@@ -1,9 +1,9 @@
-// The Go code of the pages in docs, which is compiled and run here: a module of its own, for what it shows beside ours.
-module github.com/ratelimitgen/ratelimitgen/docs/blocks
+// The Go code of the pages here is compiled and run by docs/blocks: a module of its own, for what they show beside ours.
+module github.com/ratelimitgen/ratelimitgen/docs
 
 go 1.26.0
 
-replace github.com/ratelimitgen/ratelimitgen => ../..
+replace github.com/ratelimitgen/ratelimitgen => ..
 
 require (
 	github.com/cenkalti/backoff/v5 v5.0.3
@@ -33,4 +33,5 @@ require (
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/tools v0.52.0 // indirect
+	pgregory.net/rapid v1.3.0 // indirect
 )
