@@ -34,7 +34,7 @@ type finder struct {
 	proxies  []netip.Prefix // never of mapped IPv4
 	hops     int
 	header   string // canonical name of the header to read
-	ipv6Bits int // 0 is subscriberBits
+	ipv6Bits int    // 0 is subscriberBits
 }
 
 // newFinder returns a finder that believes nobody.
