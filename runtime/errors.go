@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -63,7 +64,9 @@ func (e *LimitError) Is(target error) bool { return target == ErrLimited }
 func (e *LimitError) RetryAfter() time.Duration { return e.Result.RetryAfter }
 
 // DecisionError says that the limiter could not decide on a call, which is no refusal: it does not match [ErrLimited].
-// It wraps the store's error, or the context's if the call ended first.
+// It wraps the store's error, or the context's if the call ended first. It matches [context.Canceled] or
+// [context.DeadlineExceeded] only if the call's own context has ended so: a timeout of the store's own is a fault of the
+// store, and the caller has time left. Observers are told the store's error as it is.
 type DecisionError struct {
 	Method string // e.g. "users.Service.Get"; empty if the decision has no method
 	Err    error
@@ -79,3 +82,30 @@ func (e *DecisionError) Error() string {
 
 // Unwrap returns the cause.
 func (e *DecisionError) Unwrap() error { return e.Err }
+
+// concealed is a store's error that would match that of a context, though the caller's has not ended so.
+type concealed struct {
+	error
+	ended error // that of the caller's, nil as long as it goes on
+}
+
+// conceal returns what the caller of a call, whose context has ended like that or not at all, is told of a store's error.
+func conceal(err, ended error) error {
+	for _, target := range [...]error{context.Canceled, context.DeadlineExceeded} {
+		if target != ended && errors.Is(err, target) {
+			return concealed{err, ended}
+		}
+	}
+	return err
+}
+
+// Is conceals what the errors of contexts match, the caller's excepted.
+func (c concealed) Is(target error) bool {
+	if target == context.Canceled || target == context.DeadlineExceeded {
+		return target == c.ended
+	}
+	return errors.Is(c.error, target)
+}
+
+// As conceals nothing.
+func (c concealed) As(target any) bool { return errors.As(c.error, target) }

@@ -74,6 +74,73 @@ func TestCallThatEndsDuringTheDecision(t *testing.T) {
 	checkError(t, err, "rate limit undecided: context canceled: broken pipe")
 }
 
+// A timeout of the store's own, or a context that it cancels itself, is not the caller's, who would take it for its own.
+func TestStoresOwnTimeoutIsNotTheCallers(t *testing.T) {
+	own := &timeoutError{}
+	ended := func(timeout time.Duration) context.Context {
+		ctx, cancel := context.WithTimeout(t.Context(), timeout)
+		cancel() // has no effect on one that is over
+		return ctx
+	}
+	for name, tt := range map[string]struct {
+		ctx     context.Context
+		store   error
+		matches error // of the errors of contexts; nil for none
+	}{
+		"a timeout":                     {t.Context(), fmt.Errorf("db: %w", context.DeadlineExceeded), nil},
+		"a cancellation":                {t.Context(), fmt.Errorf("db: %w", context.Canceled), nil},
+		"both":                          {t.Context(), errors.Join(context.Canceled, context.DeadlineExceeded), nil},
+		"with a call that was canceled": {ended(time.Hour), fmt.Errorf("db: %w", context.Canceled), context.Canceled},
+		"a timeout, with a call that was canceled":     {ended(time.Hour), context.DeadlineExceeded, context.Canceled},
+		"a cancellation, with a call whose time is up": {ended(0), context.Canceled, context.DeadlineExceeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store := &hooked{Store: memlimit.New()}
+			late := &later{Context: tt.ctx} // has ended when the store answers
+			store.take = func(context.Context, []ratelimit.Charge, []ratelimit.Result) error {
+				late.now = true
+				return errors.Join(own, tt.store)
+			}
+			var told error
+			observer := observe(func(_ context.Context, e *ratelimit.Event) { told = e.Err })
+			l := newLimiter(t, store, ratelimit.OnFailure(ratelimit.FailClosed), ratelimit.Observe(observer))
+			_, allow := l.Allow(late, "k", fivePerSecond)
+			late.now = false
+			guarded := l.Guard("m", ratelimit.Rule{Key: "k", Limit: fivePerSecond}).Allow(late)
+			for _, err := range []error{allow, guarded} {
+				for _, target := range []error{context.Canceled, context.DeadlineExceeded} {
+					if got, want := errors.Is(err, target), tt.matches == target; got != want {
+						t.Errorf("%v matches %v: %v, want %v", err, target, got, want)
+					}
+				}
+				if got, ok := errors.AsType[*timeoutError](err); !errors.Is(err, own) || !ok || got != own {
+					t.Errorf("%v does not wrap the rest of the store's error", err)
+				}
+			}
+			if tt.ctx.Err() == nil && !errors.Is(told, tt.store) {
+				t.Errorf("observers are told %v, want %v", told, tt.store)
+			}
+		})
+	}
+}
+
+type timeoutError struct{ _ byte }
+
+func (*timeoutError) Error() string { return "own" }
+
+// later is a context that has ended once it is time.
+type later struct {
+	context.Context
+	now bool
+}
+
+func (l *later) Err() error {
+	if !l.now {
+		return nil
+	}
+	return l.Context.Err()
+}
+
 // outage is a memory store that does not answer while it is down, and brings another one for that time.
 type outage struct {
 	*hooked

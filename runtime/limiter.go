@@ -171,9 +171,9 @@ func (l *Limiter) takeOtherwise(ctx context.Context, s *scratch, began time.Time
 	}
 	switch ended := ctx.Err(); {
 	case ended != nil && !errors.Is(cause, ended):
-		return false, fmt.Errorf("%w: %w", ended, cause)
+		return false, fmt.Errorf("%w: %w", ended, conceal(cause, ended))
 	case ended != nil:
-		return false, cause
+		return false, conceal(cause, ended)
 	}
 	became, err := FailClosed, cause
 	if !errors.Is(cause, ErrMisconfigured) {
@@ -186,5 +186,5 @@ func (l *Limiter) takeOtherwise(ctx context.Context, s *scratch, began time.Time
 		cause = err // what else went wrong is in it
 	}
 	l.tellFailure(ctx, s, became, cause)
-	return became == FailLocal, err
+	return became == FailLocal, conceal(err, ctx.Err())
 }

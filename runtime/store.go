@@ -65,7 +65,8 @@ type Result struct {
 // The charges of one call name different buckets, and results is as long as charges: [CheckDecision], [CheckCharges] and
 // [CheckHolders] test this and what else a Store may rely on, and each method returns their error before it does
 // anything. A Store reads its clock once for all charges of a call. An error means that the Store cannot tell, never that
-// a limit refused. It may have a method Away() bool, to say that nothing was asked of a server that is known to be away:
+// a limit refused; that of a context which is not the caller's, as of a timeout of its own, the caller is not given as such, see
+// [DecisionError]. It may have a method Away() bool, to say that nothing was asked of a server that is known to be away:
 // so [Log] does not write of an outage call by call, and no slots are given back that were never taken. And it may have a method
 // WatchOutages(report func(server string, away bool, err error)) (stop func()) that has report called, until stop is, when the
 // store or a server of it is not asked any more, and why, and when it is again: so Observers are told.

@@ -1,6 +1,7 @@
 package httplimit
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -24,17 +25,20 @@ const (
 	trustUnix                      // peers without an address
 )
 
-// finder finds the client's address. It does not change once it is checked.
+// subscriberBits is how much of an IPv6 address is the network of a subscriber, who may choose among all addresses in it.
+const subscriberBits = 64
+
+// finder finds the client's address. It does not change once it is checked. The zero value believes nobody.
 type finder struct {
 	trust    trust
 	proxies  []netip.Prefix // never of mapped IPv4
 	hops     int
 	header   string // canonical name of the header to read
-	ipv6Bits int
+	ipv6Bits int    // 0 is subscriberBits
 }
 
 // newFinder returns a finder that believes nobody.
-func newFinder() finder { return finder{header: xForwardedFor, ipv6Bits: 64} }
+func newFinder() finder { return finder{header: xForwardedFor} }
 
 // check returns an error if the options contradict each other.
 func (f *finder) check() error {
@@ -55,7 +59,7 @@ func (f *finder) check() error {
 func (f *finder) clientIP(peer string, lines func(header string) []string) netip.Addr {
 	addr := f.find(peer, lines)
 	if addr.Is6() {
-		if network, err := addr.Prefix(f.ipv6Bits); err == nil {
+		if network, err := addr.Prefix(cmp.Or(f.ipv6Bits, subscriberBits)); err == nil {
 			return network.Addr()
 		}
 	}

@@ -32,7 +32,8 @@ type record struct {
 	fields   fields
 	methods  []string // of each outcome
 	outcomes []ratelimit.Outcome
-	answered any // the *LimitError or *DecisionError that WriteError has answered
+	answered any  // the *LimitError or *DecisionError that WriteError has answered
+	missed   bool // the response began when nothing had been decided
 }
 
 var _ ratelimit.Recorder = (*record)(nil)
@@ -82,11 +83,22 @@ func (rec *record) answer(err any) (again bool) {
 	return again
 }
 
+// addLate adds to a header what was decided after addTo, if that had nothing to add. The header of a handler that has
+// returned an error, and written nothing, is still open to whoever answers the error.
+func (rec *record) addLate(h http.Header) {
+	rec.mu.Lock()
+	missed := rec.missed
+	rec.mu.Unlock()
+	if missed {
+		rec.addTo(h)
+	}
+}
+
 // addTo adds the record to a response's header. Lines that others have written stay.
 func (rec *record) addTo(h http.Header) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	if len(rec.outcomes) == 0 {
+	if rec.missed = len(rec.outcomes) == 0; rec.missed {
 		return
 	}
 	worst := ratelimit.MostExhausted(rec.outcomes)

@@ -33,8 +33,8 @@
 // An IPv4 address mapped into IPv6 counts as IPv4. An IPv6 client is known by its /64 network, since a subscriber may
 // choose among all addresses in it, see [IPv6Prefix].
 //
-// A peer on a Unix socket has no address, and unless [TrustUnixSocket] is given the context then holds none: what becomes
-// of the call is for the directive's onempty to say, by default a refusal.
+// A peer on a Unix socket has no address, whatever name it has bound its end to, and unless [TrustUnixSocket] is given the
+// context then holds none: what becomes of the call is for the directive's onempty to say, by default a refusal.
 //
 // The request's RemoteAddr and headers stay as they are. Middleware belongs outside of any other middleware that rewrites
 // RemoteAddr.
@@ -43,7 +43,9 @@ package httplimit
 import (
 	"context"
 	"log"
+	"net"
 	"net/http"
+	"strings"
 
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
@@ -77,7 +79,7 @@ func (c *config) serve(w http.ResponseWriter, r *http.Request, next http.Handler
 	ctx := r.Context()
 	outer, nested := ctx.Value(recordKey{}).(*record)
 	if !nested || c.onAddress {
-		ctx = ratelimit.WithClientIP(ctx, c.clientIP(r.RemoteAddr, r.Header.Values))
+		ctx = ratelimit.WithClientIP(ctx, c.clientIP(peerOf(r), r.Header.Values))
 	}
 	for _, a := range c.callers {
 		if value := a.value(r); value != "" {
@@ -97,6 +99,15 @@ func (c *config) serve(w http.ResponseWriter, r *http.Request, next http.Handler
 	// For a handler that writes nothing, and for one that panics inside of a middleware that answers for it.
 	defer resp.begin()
 	next.ServeHTTP(resp.like(w), r.WithContext(ctx))
+}
+
+// peerOf returns the address of a request's peer, empty on a Unix socket: there it is a name that the peer has chosen, and
+// that of a file may read as any address.
+func peerOf(r *http.Request) string {
+	if local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok && strings.HasPrefix(local.Network(), "unix") {
+		return ""
+	}
+	return r.RemoteAddr
 }
 
 // misconfigured returns a handler that serves nothing and says why to the operator only.

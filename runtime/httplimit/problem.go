@@ -48,6 +48,7 @@ func writeRefusal(w http.ResponseWriter, r *http.Request, e *ratelimit.LimitErro
 			return
 		}
 		rec.Record(e.Method, outcomes) // a refusal for want of a caller attribute was not recorded
+		rec.addLate(w.Header())
 	} else {
 		var own record
 		own.Record(e.Method, outcomes)

@@ -62,3 +62,17 @@ ClientIPHeader("X-Real-Ip") is never read: want TrustedProxies, TrustedHops or T
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
 }
+
+// Who does not know of NewResolver must not put all clients of IPv6 into one bucket.
+func TestZeroResolver(t *testing.T) {
+	var resolver httplimit.Resolver
+	lines := func(header string) []string {
+		t.Errorf("%s was read", header)
+		return nil
+	}
+	for peer, want := range map[string]string{"[2001:db8:1:2:3:4:5:6]:1": "2001:db8:1:2::", "203.0.113.9:1": "203.0.113.9"} {
+		if got := resolver.ClientIP(peer, lines).String(); got != want {
+			t.Errorf("%s: got %s, want %s", peer, got, want)
+		}
+	}
+}

@@ -16,8 +16,11 @@ import (
 )
 
 // Error returns an error of the limiter, which may be wrapped, as a [*connect.Error]; it still wraps the limiter's. Any
-// other error, nil, and one that has a code itself, it returns as it is. An [Interceptor] does this for every call: it is
-// for code that gives errors a code before.
+// other error, and nil, it returns as it is. An [Interceptor] does this for every call: it is for code that gives errors a
+// code before.
+//
+// An error that has a code already keeps it: of errors that wrap each other the outermost counts. Of errors that are joined,
+// the limiter's counts, and of these a refusal, which is the one that is certain.
 //
 // A [*ratelimit.LimitError] becomes CodeResourceExhausted, which Connect answers 429. Its details are a RetryInfo with the
 // wait, unless no wait can help, and a QuotaFailure that names the limits that refused; the wait is also in Retry-After, in
@@ -25,22 +28,44 @@ import (
 // [httplimit.Advice] says, the directive's message if it has one. The directive's status is for plain HTTP only.
 //
 // A [*ratelimit.DecisionError] becomes CodeUnavailable, or CodeCanceled or CodeDeadlineExceeded if the call ended before it
-// was decided. If both are joined, the refusal counts, which is the one that is certain. Neither the key of a bucket nor the
-// text of an error leaves the server.
+// was decided. Neither the key of a bucket nor the text of an error leaves the server.
 func Error(err error) error {
-	var coded *connect.Error
-	if errors.As(err, &coded) {
-		return err
-	}
-	var refused *ratelimit.LimitError
-	if errors.As(err, &refused) && refused != nil {
+	switch refused, undecided := find(err); {
+	case refused != nil:
 		return refusal(refused, err)
-	}
-	var undecided *ratelimit.DecisionError
-	if errors.As(err, &undecided) && undecided != nil {
+	case undecided != nil:
 		return ignorance(undecided, err)
 	}
 	return err
+}
+
+// find returns the error of the limiter that err comes down to, if it has no code before.
+func find(err error) (refused *ratelimit.LimitError, undecided *ratelimit.DecisionError) {
+	for {
+		switch e := err.(type) { //nolint:errorlint // each link of the chain is looked at
+		case *connect.Error:
+			return nil, nil
+		case *ratelimit.LimitError:
+			return e, nil
+		case *ratelimit.DecisionError:
+			return nil, e
+		case interface{ Unwrap() error }:
+			err = e.Unwrap()
+		case interface{ Unwrap() []error }:
+			for _, err := range e.Unwrap() {
+				refused, other := find(err)
+				if refused != nil {
+					return refused, nil
+				}
+				if undecided == nil {
+					undecided = other
+				}
+			}
+			return nil, undecided
+		default:
+			return nil, nil
+		}
+	}
 }
 
 // said is an error with the text that the caller is told in place of its own.

@@ -107,6 +107,31 @@ func TestOtherErrorsStayAsTheyAre(t *testing.T) {
 	}
 }
 
+func TestWhichOfSeveralErrorsCounts(t *testing.T) {
+	chosen := connect.NewError(connect.CodePermissionDenied, refusal())
+	undecided := &ratelimit.DecisionError{Err: connect.NewError(connect.CodeAborted, errors.New("of a store that is asked over Connect"))}
+	other := connect.NewError(connect.CodeNotFound, errors.New("nobody"))
+	for _, c := range []struct {
+		name string
+		err  error
+		want connect.Code
+	}{
+		{"a code around a refusal", chosen, connect.CodePermissionDenied},
+		{"that wrapped", fmt.Errorf("get: %w", chosen), connect.CodePermissionDenied},
+		{"that joined", errors.Join(errors.New("close"), chosen), connect.CodePermissionDenied},
+		{"a refusal around a code", fmt.Errorf("get: %w", errors.Join(refusal(), other)), connect.CodeResourceExhausted},
+		{"a code beside a refusal", errors.Join(other, refusal()), connect.CodeResourceExhausted},
+		{"a code beside what could not be decided", errors.Join(other, undecided), connect.CodeUnavailable},
+		{"a refusal deep in a join", fmt.Errorf("%w, %w", undecided, fmt.Errorf("get: %w", errors.Join(other, refusal()))), connect.CodeResourceExhausted},
+		{"the code of what the store said", undecided, connect.CodeUnavailable},
+		{"a join of others", errors.Join(other, errors.New("close")), connect.CodeNotFound},
+	} {
+		if got := connect.CodeOf(connectlimit.Error(c.err)); got != c.want {
+			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
 func TestReadRefusal(t *testing.T) {
 	with := func(code connect.Code, details ...proto.Message) error {
 		c := connect.NewError(code, errors.New("m"))

@@ -31,7 +31,9 @@ package connectlimit
 
 import (
 	"context"
+	"net"
 	"net/http"
+	"strings"
 
 	"connectrpc.com/connect"
 
@@ -83,7 +85,7 @@ func (i *Interceptor) WrapStreamingHandler(next connect.StreamingHandlerFunc) co
 // that subject.
 func (i *Interceptor) identify(ctx context.Context, peer connect.Peer, header http.Header) context.Context {
 	if _, known := ratelimit.ClientIP(ctx); len(i.addresses) > 0 || !known {
-		ctx = ratelimit.WithClientIP(ctx, i.resolver.ClientIP(peer.Addr, header.Values))
+		ctx = ratelimit.WithClientIP(ctx, i.resolver.ClientIP(peerOf(ctx, peer), header.Values))
 	}
 	for _, a := range i.callers {
 		if value := a.value(ctx, header); value != "" {
@@ -91,4 +93,13 @@ func (i *Interceptor) identify(ctx context.Context, peer connect.Peer, header ht
 		}
 	}
 	return ctx
+}
+
+// peerOf returns the address of a call's peer, empty on a Unix socket: there it is a name that the peer has chosen, and that
+// of a file may read as any address.
+func peerOf(ctx context.Context, peer connect.Peer) string {
+	if local, ok := ctx.Value(http.LocalAddrContextKey).(net.Addr); ok && strings.HasPrefix(local.Network(), "unix") {
+		return ""
+	}
+	return peer.Addr
 }

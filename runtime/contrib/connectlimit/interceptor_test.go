@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -213,6 +214,34 @@ func TestPeerWithoutAddressIsNoBypass(t *testing.T) {
 		if want := "The request does not identify its caller, and its limit is kept for each caller."; r.Message != want {
 			t.Errorf("%s: got %q, want %q", name, r.Message, want)
 		}
+	}
+}
+
+// H07: who is on a Unix socket may bind its own end to a file whose name reads as an address, be it a trusted one.
+func TestPeerOnAUnixSocketDoesNotChooseItsAddress(t *testing.T) {
+	proxies := connectlimit.ClientIP(httplimit.TrustedProxies(netip.MustParsePrefix("10.0.0.0/8")))
+	called := 0
+	svc := service{func(ctx context.Context) error {
+		called++
+		if ip, ok := ratelimit.ClientIP(ctx); ok {
+			t.Errorf("the client is %v, want nobody", ip)
+		}
+		return nil
+	}}
+	socket := func(next http.Handler) http.Handler { // as net/http says what it listens on
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			ctx := context.WithValue(r.Context(), http.LocalAddrContextKey, &net.UnixAddr{Name: "/run/s", Net: "unix"})
+			next.ServeHTTP(w, r.WithContext(ctx))
+		})
+	}
+	c := serve(t, server{peer: "10.0.0.5:1", service: svc, opts: []connectlimit.Option{proxies}, around: socket})
+	for name, call := range shapes {
+		if _, err := call(t.Context(), c.with(http.Header{"X-Forwarded-For": {"198.51.100.7"}})); err != nil {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	if called != len(shapes) {
+		t.Errorf("%d calls arrived, want %d", called, len(shapes))
 	}
 }
 

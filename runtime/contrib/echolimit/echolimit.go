@@ -88,10 +88,10 @@ type contextKey struct{}
 // answered what they return, and some error handlers do not look whether that was done.
 func ErrorHandler(next echo.HTTPErrorHandler) echo.HTTPErrorHandler {
 	return func(err error, c echo.Context) {
-		_, refused := errors.AsType[*ratelimit.LimitError](err)
-		_, undecided := errors.AsType[*ratelimit.DecisionError](err)
+		refused, _ := errors.AsType[*ratelimit.LimitError](err)
+		undecided, _ := errors.AsType[*ratelimit.DecisionError](err)
 		switch {
-		case !refused && !undecided:
+		case refused == nil && undecided == nil:
 			next(err, c)
 		case !c.Response().Committed:
 			httplimit.WriteError(c.Response(), c.Request(), err)

@@ -2,6 +2,7 @@ package echolimit_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -219,10 +220,14 @@ func TestErrorsAreAnsweredOnce(t *testing.T) {
 		}, 429, ""},
 		"a body that has begun": {func(c echo.Context) error { _ = c.String(200, "a"); return refusal }, 200, "a"},
 		"another error":         {func(echo.Context) error { return echo.NewHTTPError(404, "no such user") }, 404, notFound},
+		"a nil pointer":         {func(echo.Context) error { return (*ratelimit.LimitError)(nil) }, 500, "{\"message\":\"Internal Server Error\"}\n"},
 		"no error":              {func(c echo.Context) error { return c.NoContent(204) }, 204, "empty"},
 	} {
 		careless := func(err error, c echo.Context) { // does not look whether the response has begun
-			he, _ := errors.AsType[*echo.HTTPError](err)
+			he, ok := errors.AsType[*echo.HTTPError](err)
+			if !ok {
+				he = echo.ErrInternalServerError
+			}
 			_ = c.JSON(he.Code, map[string]any{"message": he.Message})
 		}
 		for _, own := range []echo.HTTPErrorHandler{nil, careless} {
@@ -251,6 +256,23 @@ func errs(next echo.HandlerFunc) echo.HandlerFunc {
 			c.Error(err)
 		}
 		return nil
+	}
+}
+
+// The refusal of a service for want of a caller is decided by nobody's bucket, and answered when the handler has returned.
+func TestRefusalForWantOfACallerHasFields(t *testing.T) {
+	service := NewRateLimitedUsers(users{}, newLimiter(t))
+	e := newEcho(echolimit.Middleware(httplimit.XRateLimit()))
+	e.GET("/", func(c echo.Context) error {
+		_, err := service.Get(context.Background(), "7")
+		return err
+	})
+	res := get(t, newServer(t, e), "/", ann, "")
+	wantProblem(t, "nobody", res, 429)
+	for field, want := range map[string]string{"RateLimit-Policy": `"1h";q=1;w=3600`, "RateLimit": `"1h";r=0`, "X-RateLimit-Limit": "1"} {
+		if got := res.header.Values(field); len(got) != 1 || got[0] != want {
+			t.Errorf("%s: got %q, want %q", field, got, want)
+		}
 	}
 }
 

@@ -89,9 +89,9 @@ type contextKey struct{}
 // handlers that come next from being called. It reports whether err says so; if not, nothing has been done. A response that
 // has begun stays as it is: decorators of handlers answer the error that they return.
 func WriteError(c *gin.Context, err error) bool {
-	_, refused := errors.AsType[*ratelimit.LimitError](err)
-	_, undecided := errors.AsType[*ratelimit.DecisionError](err)
-	if !refused && !undecided {
+	refused, _ := errors.AsType[*ratelimit.LimitError](err)
+	undecided, _ := errors.AsType[*ratelimit.DecisionError](err)
+	if refused == nil && undecided == nil {
 		return false
 	}
 	if !c.Writer.Written() {

@@ -239,6 +239,7 @@ func TestErrorsAreAnsweredOnce(t *testing.T) {
 		"answered by gin":         {func(c *gin.Context) { _ = c.AbortWithError(418, refusal) }, 418, "empty"},
 		"another error":           {func(c *gin.Context) { c.Status(418); _ = c.Error(other) }, 418, "empty"},
 		"another error, written":  {func(c *gin.Context) { c.String(418, "%t", ginlimit.WriteError(c, other)) }, 418, "false"},
+		"a nil pointer, written":  {func(c *gin.Context) { c.String(418, "%t", ginlimit.WriteError(c, (*ratelimit.LimitError)(nil))) }, 418, "false"},
 		"none, written":           {func(c *gin.Context) { c.String(418, "%t", ginlimit.WriteError(c, nil)) }, 418, "false"},
 		"a body that has begun":   {func(c *gin.Context) { c.String(200, "a"); ginlimit.WriteError(c, refusal) }, 200, "a"},
 	} {

@@ -29,7 +29,10 @@ package grpclimit
 
 import (
 	"context"
+	"net"
+	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -87,12 +90,8 @@ func (s stream) Context() context.Context { return s.ctx }
 // [httplimit.Middleware], is kept unless there are options on that subject.
 func (i *Interceptor) identify(ctx context.Context) context.Context {
 	if _, known := ratelimit.ClientIP(ctx); len(i.addresses) > 0 || !known {
-		remote := ""
-		if p, ok := peer.FromContext(ctx); ok && p.Addr != nil {
-			remote = p.Addr.String()
-		}
 		lines := func(key string) []string { return metadata.ValueFromIncomingContext(ctx, key) }
-		ctx = ratelimit.WithClientIP(ctx, i.resolver.ClientIP(remote, lines))
+		ctx = ratelimit.WithClientIP(ctx, i.resolver.ClientIP(peerOf(ctx), lines))
 	}
 	for _, a := range i.callers {
 		if value := a.value(ctx); value != "" {
@@ -101,6 +100,21 @@ func (i *Interceptor) identify(ctx context.Context) context.Context {
 	}
 	return ctx
 }
+
+// peerOf returns the address of a call's peer, empty on a Unix socket: there it is a name that the peer has chosen, and that
+// of a file may read as any address. Of a server inside of net/http's only that knows the network.
+func peerOf(ctx context.Context) string {
+	p, ok := peer.FromContext(ctx)
+	if !ok || p.Addr == nil || isUnix(p.Addr) {
+		return ""
+	}
+	if local, ok := ctx.Value(http.LocalAddrContextKey).(net.Addr); ok && isUnix(local) {
+		return ""
+	}
+	return p.Addr.String()
+}
+
+func isUnix(addr net.Addr) bool { return strings.HasPrefix(addr.Network(), "unix") }
 
 // trailer tells of a refusal after how many seconds to try again, rounded up, for proxies that do not read the details of a
 // status. It is a trailer, since by the end of a stream its header may be out.

@@ -4,16 +4,19 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/netip"
 	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 	"github.com/ratelimitgen/ratelimitgen/runtime/contrib/grpclimit"
+	"github.com/ratelimitgen/ratelimitgen/runtime/httplimit"
 	"github.com/ratelimitgen/ratelimitgen/runtime/memlimit"
 )
 
@@ -83,6 +86,37 @@ func TestPeerWithoutAddressIsNoBypass(t *testing.T) {
 		}
 		if want := "The request does not identify its caller, and its limit is kept for each caller."; r.Message != want {
 			t.Errorf("%s: got %q, want %q", name, r.Message, want)
+		}
+	}
+}
+
+// H07: who is on a Unix socket may bind its own end to a file whose name reads as an address, be it a trusted one. It is so
+// for gRPC's own server, and for one inside of net/http's.
+func TestPeerOnAUnixSocketDoesNotChooseItsAddress(t *testing.T) {
+	proxies := grpclimit.ClientIP(httplimit.TrustedProxies(netip.MustParsePrefix("10.0.0.0/8")))
+	for name, serve := range map[string]serving{"gRPC's own": serveOn, "inside of net/http": serveInside} {
+		t.Chdir(t.TempDir())
+		var config net.ListenConfig
+		l, err := config.Listen(t.Context(), "unix", filepath.Join(t.TempDir(), "s"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		dial := func(ctx context.Context, _ string) (net.Conn, error) {
+			d := net.Dialer{LocalAddr: &net.UnixAddr{Name: "10.0.0.5:1", Net: "unix"}}
+			return d.DialContext(ctx, "unix", l.Addr().String())
+		}
+		called := false
+		svc := service{during: func(ctx context.Context) error {
+			called = true
+			if ip, ok := ratelimit.ClientIP(ctx); ok {
+				t.Errorf("%s: the client is %v, want nobody", name, ip)
+			}
+			return nil
+		}}
+		client := serve(t, l, dial, svc, []grpclimit.Option{proxies})
+		ctx := metadata.AppendToOutgoingContext(t.Context(), "x-forwarded-for", "198.51.100.7")
+		if err := unary(ctx, client); err != nil || !called {
+			t.Errorf("%s: got %v, called %v", name, err, called)
 		}
 	}
 }

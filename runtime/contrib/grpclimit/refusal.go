@@ -2,6 +2,7 @@ package grpclimit
 
 import (
 	"cmp"
+	"errors"
 	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -21,7 +22,11 @@ type Refusal struct {
 // ReadRefusal reads the error of a client's call, and reports whether the call was over a limit. A ResourceExhausted
 // without a RetryInfo or a QuotaFailure, such as that of a message that is too large, does not count.
 func ReadRefusal(err error) (r Refusal, refused bool) {
-	s := status.Convert(err)
+	var coded interface{ GRPCStatus() *status.Status }
+	if !errors.As(err, &coded) {
+		return Refusal{}, false
+	}
+	s := coded.GRPCStatus() // [status.Convert] puts what wraps the error into the message
 	if s.Code() != codes.ResourceExhausted {
 		return Refusal{}, false
 	}

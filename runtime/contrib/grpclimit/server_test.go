@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"google.golang.org/grpc"
@@ -159,7 +161,40 @@ func serve(t *testing.T, peer address, svc testgrpc.TestServiceServer, opts []gr
 	return serveOn(t, listener{buffer, peer}, dial, svc, opts, outside...)
 }
 
-func serveOn(t *testing.T, l net.Listener, dial func(context.Context, string) (net.Conn, error), svc testgrpc.TestServiceServer, opts []grpclimit.Option, outside ...grpc.ServerOption) testgrpc.TestServiceClient {
+// dialer makes the connections of a client.
+type dialer = func(context.Context, string) (net.Conn, error)
+
+// serving is a function that serves a service on a listener, to a client that dials in its own way.
+type serving func(t *testing.T, l net.Listener, dial dialer, svc testgrpc.TestServiceServer, opts []grpclimit.Option, outside ...grpc.ServerOption) testgrpc.TestServiceClient
+
+func serveOn(t *testing.T, l net.Listener, dial dialer, svc testgrpc.TestServiceServer, opts []grpclimit.Option, outside ...grpc.ServerOption) testgrpc.TestServiceClient {
+	t.Helper()
+	server := newServer(t, svc, opts, outside)
+	served := make(chan error)
+	go func() { served <- server.Serve(l) }()
+	t.Cleanup(func() {
+		server.Stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	return newClient(t, dial)
+}
+
+// serveInside serves inside of a server of net/http's.
+func serveInside(t *testing.T, l net.Listener, dial dialer, svc testgrpc.TestServiceServer, opts []grpclimit.Option, outside ...grpc.ServerOption) testgrpc.TestServiceClient {
+	t.Helper()
+	var http2 http.Protocols
+	http2.SetUnencryptedHTTP2(true)
+	web := httptest.NewUnstartedServer(newServer(t, svc, opts, outside))
+	_ = web.Listener.Close()
+	web.Listener, web.Config.Protocols = l, &http2
+	web.Start()
+	t.Cleanup(web.Close)
+	return newClient(t, dial)
+}
+
+func newServer(t *testing.T, svc testgrpc.TestServiceServer, opts []grpclimit.Option, outside []grpc.ServerOption) *grpc.Server {
 	t.Helper()
 	limits, err := grpclimit.NewInterceptor(opts...)
 	if err != nil {
@@ -167,18 +202,17 @@ func serveOn(t *testing.T, l net.Listener, dial func(context.Context, string) (n
 	}
 	server := grpc.NewServer(append(outside, grpc.ChainUnaryInterceptor(limits.Unary), grpc.ChainStreamInterceptor(limits.Stream))...)
 	testgrpc.RegisterTestServiceServer(server, svc)
-	served := make(chan error)
-	go func() { served <- server.Serve(l) }()
+	return server
+}
+
+func newClient(t *testing.T, dial dialer) testgrpc.TestServiceClient {
+	t.Helper()
 	cc, err := grpc.NewClient("passthrough:///test", grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithContextDialer(dial))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		if err := cc.Close(); err != nil {
-			t.Error(err)
-		}
-		server.Stop()
-		if err := <-served; err != nil {
 			t.Error(err)
 		}
 	})

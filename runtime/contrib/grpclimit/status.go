@@ -15,28 +15,60 @@ import (
 )
 
 // Error returns an error of the limiter, which may be wrapped, as one with a status; it still wraps the limiter's. Any other
-// error, nil, and one that has a status itself, it returns as it is. An [Interceptor] does this for every call: it is for
-// code that gives errors a status before.
+// error, and nil, it returns as it is. An [Interceptor] does this for every call: it is for code that gives errors a status
+// before.
+//
+// An error that has a status already keeps it: of errors that wrap each other the outermost counts. Of errors that are joined,
+// the limiter's counts, and of these a refusal, which is the one that is certain.
 //
 // A [*ratelimit.LimitError] becomes ResourceExhausted. Its details are a RetryInfo with the wait, unless no wait can help,
 // and a QuotaFailure that names the limits that refused; its message is what [httplimit.Advice] says, the directive's
 // message if it has one. The directive's status is for HTTP only. A [*ratelimit.DecisionError] becomes Unavailable, or
-// Canceled or DeadlineExceeded if the call ended before it was decided. If both are joined, the refusal counts, which is
-// the one that is certain. No status holds the key of a bucket or the text of an error.
+// Canceled or DeadlineExceeded if the call ended before it was decided. No status holds the key of a bucket or the text of
+// an error.
 func Error(err error) error {
-	if _, ok := err.(interface{ GRPCStatus() *status.Status }); ok {
+	if _, ok := err.(*statusError); ok { //nolint:errorlint // one that is wrapped is given its status anew, without that text
 		return err
 	}
-	var refused *ratelimit.LimitError
-	if errors.As(err, &refused) && refused != nil {
+	switch refused, undecided := find(err); {
+	case refused != nil:
 		text, wait := httplimit.Advice(refused)
 		return &statusError{refusal(refused, text, wait), wait, err}
-	}
-	var undecided *ratelimit.DecisionError
-	if errors.As(err, &undecided) && undecided != nil {
+	case undecided != nil:
 		return &statusError{ignorance(undecided), ratelimit.Never, err}
 	}
 	return err
+}
+
+// find returns the error of the limiter that err comes down to, if it has no status before.
+func find(err error) (refused *ratelimit.LimitError, undecided *ratelimit.DecisionError) {
+	for {
+		switch e := err.(type) { //nolint:errorlint // each link of the chain is looked at
+		case *statusError: // of ours
+			err = e.error
+		case interface{ GRPCStatus() *status.Status }:
+			return nil, nil
+		case *ratelimit.LimitError:
+			return e, nil
+		case *ratelimit.DecisionError:
+			return nil, e
+		case interface{ Unwrap() error }:
+			err = e.Unwrap()
+		case interface{ Unwrap() []error }:
+			for _, err := range e.Unwrap() {
+				refused, other := find(err)
+				if refused != nil {
+					return refused, nil
+				}
+				if undecided == nil {
+					undecided = other
+				}
+			}
+			return nil, undecided
+		default:
+			return nil, nil
+		}
+	}
 }
 
 // statusError is an error with a status. Interceptors outside of ours still find the limiter's error in it.

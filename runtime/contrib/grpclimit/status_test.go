@@ -99,6 +99,38 @@ func TestOtherErrorsStayAsTheyAre(t *testing.T) {
 	}
 }
 
+// chosen is an error that a service gives a status of its own.
+type chosen struct{ error }
+
+func (chosen) GRPCStatus() *status.Status {
+	return status.New(codes.PermissionDenied, "the service's own")
+}
+func (c chosen) Unwrap() error { return c.error }
+
+func TestWhichOfSeveralErrorsCounts(t *testing.T) {
+	undecided := &ratelimit.DecisionError{Err: status.Error(codes.Aborted, "of a store that is asked over gRPC")}
+	other := status.Error(codes.NotFound, "nobody")
+	for _, c := range []struct {
+		name string
+		err  error
+		want codes.Code
+	}{
+		{"a status around a refusal", chosen{refusal()}, codes.PermissionDenied},
+		{"that wrapped", fmt.Errorf("get: %w", chosen{refusal()}), codes.PermissionDenied},
+		{"that joined", errors.Join(errors.New("close"), chosen{refusal()}), codes.PermissionDenied},
+		{"a refusal around a status", fmt.Errorf("get: %w", errors.Join(refusal(), other)), codes.ResourceExhausted},
+		{"a status beside a refusal", errors.Join(other, refusal()), codes.ResourceExhausted},
+		{"a status beside what could not be decided", errors.Join(other, undecided), codes.Unavailable},
+		{"a refusal deep in a join", fmt.Errorf("%w, %w", undecided, fmt.Errorf("get: %w", errors.Join(other, refusal()))), codes.ResourceExhausted},
+		{"the status of what the store said", undecided, codes.Unavailable},
+		{"a join of others", errors.Join(other, errors.New("close")), codes.NotFound},
+	} {
+		if got := status.Code(grpclimit.Error(c.err)); got != c.want {
+			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
 func TestReadRefusal(t *testing.T) {
 	with := func(code codes.Code, details ...interface {
 		Reset()
@@ -132,7 +164,7 @@ func TestReadRefusal(t *testing.T) {
 		{"a wait below 0", with(codes.ResourceExhausted, &errdetails.RetryInfo{RetryDelay: durationpb.New(-1)}), "{m 0s []}"},
 		{"limits", with(codes.ResourceExhausted, quota), "{m 2562047h47m16.854775807s [project:7 b]}"},
 		{"both", with(codes.ResourceExhausted, quota, retry), "{m 1s [project:7 b]}"},
-		{"wrapped", fmt.Errorf("call: %w", with(codes.ResourceExhausted, retry)), "{call: rpc error: code = ResourceExhausted desc = m 1s []}"},
+		{"wrapped", fmt.Errorf("call: %w", with(codes.ResourceExhausted, retry)), "{m 1s []}"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, refused := grpclimit.ReadRefusal(c.err)
