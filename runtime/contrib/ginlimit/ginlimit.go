@@ -24,7 +24,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
+	"reflect"
 
 	"github.com/gin-gonic/gin"
 
@@ -37,29 +37,58 @@ import (
 // before.
 //
 // When the handlers have returned without a response, and one of the errors that they gave to [gin.Context.Error] is of the
-// limiter, it is answered as [WriteError] does. Other errors, and a response that has begun, are left alone.
+// limiter, it is answered as [WriteError] does. Other errors, a response that has begun, and a status below 400 that a handler
+// has chosen, are left alone. Handlers between this one and the one that fails may have answered by then, as those do that
+// compress and those that answer all errors in one way: put the former around Middleware, and have the latter call WriteError.
 //
 // One Middleware inside of another adds what its options say, see [httplimit.Middleware]. Options that are wrong leave
 // no safe way to serve: every request is then answered 500, and the reason is written to the [http.Server]'s ErrorLog.
 func Middleware(opts ...httplimit.Option) gin.HandlerFunc {
 	limit := httplimit.Middleware(opts...)
-	asksGin := slices.ContainsFunc(opts, func(opt httplimit.Option) bool { _, ok := opt.(callerOption); return ok })
 	return func(c *gin.Context) {
 		r := c.Request
-		if asksGin {
-			r = r.WithContext(context.WithValue(r.Context(), contextKey{}, c))
+		s, _ := r.Context().Value(scopeKey{}).(*scope)
+		outermost := s == nil || s.context != c
+		if outermost {
+			s = &scope{context: c, plain: c.Writer}
+			r = r.WithContext(context.WithValue(r.Context(), scopeKey{}, s))
 		}
 		served := false
 		limit(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			served = true
-			c.Request, c.Writer = r, around(c.Writer, w)
+			if outermost {
+				s.writer = around(c.Writer, w)
+			}
+			own := s.within(c.Writer)
+			c.Request, c.Writer = r, own
+			encoding := own.Header()["Content-Encoding"]
 			c.Next()
-			answerErrors(c)
+			c.Writer = own // those who have wrapped it have closed what they wrote to
+			answerErrors(c, encoding)
 		})).ServeHTTP(c.Writer, r)
 		if !served {
 			c.Abort()
 		}
 	}
+}
+
+// scope is what the Middlewares of a request have in common.
+type scope struct {
+	context *gin.Context
+	plain   gin.ResponseWriter // gin's writer, as the outermost one found it
+	writer  gin.ResponseWriter // and with the limits' fields
+}
+
+// scopeKey is the key of the *scope in a request's context.
+type scopeKey struct{}
+
+// within returns a writer with the limits' fields for one that the context has inside of the outermost Middleware. It is in
+// there, unless gin has put its own back, as [gin.Engine.HandleContext] does.
+func (s *scope) within(w gin.ResponseWriter) gin.ResponseWriter {
+	if reflect.TypeOf(w).Comparable() && w == s.plain {
+		return s.writer
+	}
+	return w
 }
 
 // Caller returns an option for [Middleware] that puts an attribute of the caller into the context of each request, as
@@ -70,28 +99,20 @@ func Caller(name string, value func(c *gin.Context) string) httplimit.Option {
 	if value == nil {
 		return httplimit.Caller(name, nil) // which says what is wrong
 	}
-	return callerOption{httplimit.Caller(name, func(r *http.Request) string {
-		c, ok := r.Context().Value(contextKey{}).(*gin.Context)
+	return httplimit.Caller(name, func(r *http.Request) string {
+		s, ok := r.Context().Value(scopeKey{}).(*scope)
 		if !ok {
 			return ""
 		}
-		return value(c)
-	})}
+		return value(s.context)
+	})
 }
-
-// callerOption is an option that needs a *gin.Context.
-type callerOption struct{ httplimit.Option }
-
-// contextKey is the key of the *gin.Context in a request's context.
-type contextKey struct{}
 
 // WriteError answers a request whose call the limiter did not let pass, as [httplimit.WriteError] does, and keeps the
 // handlers that come next from being called. It reports whether err says so; if not, nothing has been done. A response that
 // has begun stays as it is: decorators of handlers answer the error that they return.
 func WriteError(c *gin.Context, err error) bool {
-	refused, _ := errors.AsType[*ratelimit.LimitError](err)
-	undecided, _ := errors.AsType[*ratelimit.DecisionError](err)
-	if refused == nil && undecided == nil {
+	if !isOurs(err) {
 		return false
 	}
 	if !c.Writer.Written() {
@@ -101,8 +122,15 @@ func WriteError(c *gin.Context, err error) bool {
 	return true
 }
 
-// answerErrors answers the errors of the limiter that handlers gave to gin.
-func answerErrors(c *gin.Context) {
+func isOurs(err error) bool {
+	refused, _ := errors.AsType[*ratelimit.LimitError](err)
+	undecided, _ := errors.AsType[*ratelimit.DecisionError](err)
+	return refused != nil || undecided != nil
+}
+
+// answerErrors answers the errors of the limiter that handlers gave to gin. The encoding is that of a body which is written
+// now: that of one which was not written is not.
+func answerErrors(c *gin.Context, encoding []string) {
 	if len(c.Errors) == 0 {
 		return
 	}
@@ -110,5 +138,15 @@ func answerErrors(c *gin.Context) {
 	for i, err := range c.Errors {
 		errs[i] = err
 	}
-	WriteError(c, errors.Join(errs...))
+	err := errors.Join(errs...)
+	status := c.Writer.Status()
+	if !isOurs(err) || c.Writer.Written() || status != http.StatusOK && status < http.StatusBadRequest {
+		return
+	}
+	if h := c.Writer.Header(); encoding == nil {
+		h.Del("Content-Encoding")
+	} else {
+		h["Content-Encoding"] = encoding
+	}
+	WriteError(c, err)
 }

@@ -17,7 +17,7 @@ type writer struct {
 
 // around returns gin's writer with limited around it, or as it is where there is nothing around it.
 func around(w gin.ResponseWriter, limited http.ResponseWriter) gin.ResponseWriter {
-	if own, ok := limited.(gin.ResponseWriter); ok { // there is a Middleware outside of this one
+	if own, ok := limited.(gin.ResponseWriter); ok { // there is a Middleware of httplimit's around gin
 		return own
 	}
 	return &writer{w, limited}
