@@ -96,7 +96,7 @@ func TestREADME(t *testing.T) {
 		}
 		return regexp.MustCompile(`(?m)^\t+`).ReplaceAllString(string(text), "")
 	}
-	tests := read("example_test.go") + read("service_test.go")
+	tests := read("example_test.go") + read("service_test.go") + read("inside_test.go")
 	blocks := strings.Split(read("README.md"), "\n```go\n")[1:]
 	for i, block := range blocks {
 		block, _, _ = strings.Cut(block, "```\n")

@@ -4,8 +4,9 @@
 //	router := gin.New()
 //	router.Use(ginlimit.Middleware(httplimit.TrustedProxies(netip.MustParsePrefix("10.0.0.0/8"))))
 //
-// Decorators of interfaces whose methods are handlers, func(c *gin.Context), answer refused requests by themselves. The
-// refusal of any other call is answered by [WriteError], or by [Middleware] if the handler hands it to gin:
+// Decorators of interfaces whose methods are handlers, func(c *gin.Context), answer refused requests by themselves. Those of
+// handlers with an error result return it, too, and whoever answers their errors asks [WriteError] first. The refusal of any
+// other call is answered by WriteError, or by [Middleware] if the handler hands it to gin:
 //
 //	user, err := users.Get(c.Request.Context(), c.Param("id"))
 //	if err != nil {
