@@ -172,3 +172,50 @@ func TestStreamIsNotHeldBack(t *testing.T) {
 	_ = res.Body.Close() // the client goes away
 	close(next)
 }
+
+// Echo's middleware Timeout, which is deprecated, drops what a handler has written and returns its error, but has noted that the
+// response was begun, so that no error handler answers: the client gets an empty 200 of any handler that does so. A refusal
+// that is only returned is answered.
+func TestTimeouts(t *testing.T) {
+	timeout := middleware.TimeoutWithConfig(middleware.TimeoutConfig{Timeout: time.Minute})
+	for name, test := range map[string]struct {
+		around  []echo.MiddlewareFunc
+		handler int // the status of a refused handler
+	}{
+		"ContextTimeout outside": {[]echo.MiddlewareFunc{middleware.ContextTimeout(time.Minute), echolimit.Middleware(proxies)}, 429},
+		"ContextTimeout inside":  {[]echo.MiddlewareFunc{echolimit.Middleware(proxies), middleware.ContextTimeout(time.Minute)}, 429},
+		"Timeout outside":        {[]echo.MiddlewareFunc{timeout, echolimit.Middleware(proxies)}, 200},
+		"Timeout inside":         {[]echo.MiddlewareFunc{echolimit.Middleware(proxies), timeout}, 200},
+	} {
+		limiter := newLimiter(t)
+		limited, service := NewRateLimitedPages(pages{}, limiter), NewRateLimitedUsers(users{}, limiter)
+		e := newEcho(test.around...)
+		e.GET("/page/:name", limited.Page)
+		e.GET("/user/:id", func(c echo.Context) error {
+			user, err := service.Get(c.Request().Context(), c.Param("id"))
+			if err != nil {
+				return err
+			}
+			return c.String(http.StatusOK, user)
+		})
+		e.GET("/own", func(c echo.Context) error {
+			_ = c.String(http.StatusTooManyRequests, "no")
+			return echo.ErrTooManyRequests
+		})
+		srv := newServer(t, e)
+		for _, path := range []string{"/page/a", "/user/1"} {
+			if res := get(t, srv, path, ann, ""); res.status != 200 {
+				t.Errorf("%s, %s: got %d %q", name, path, res.status, res.body)
+			}
+		}
+		wantProblem(t, name+", a service", get(t, srv, "/user/1", ann, ""), 429)
+		refused := get(t, srv, "/page/a", ann, "")
+		if test.handler == 429 {
+			wantProblem(t, name+", a handler", refused, 429)
+			continue
+		}
+		if own := get(t, srv, "/own", ann, ""); refused.status != own.status || refused.body != own.body || own.status != test.handler || own.body != "" {
+			t.Errorf("%s: got %d %q, and of a handler of its own %d %q", name, refused.status, refused.body, own.status, own.body)
+		}
+	}
+}
