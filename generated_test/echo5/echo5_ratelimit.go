@@ -75,7 +75,9 @@ func (p *RateLimitedPages) Upload(c *echo.Context) error {
 	}
 	defer call.End()
 	if r := c.Request(); r != nil {
-		defer c.SetRequest(r)
+		defer func() {
+			c.SetRequest(httplimit.AfterCall(c.Request(), call.Context(), r.Context()))
+		}()
 		c.SetRequest(r.WithContext(call.Context()))
 	}
 	return p.next.Upload(c)

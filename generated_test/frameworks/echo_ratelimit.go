@@ -147,7 +147,9 @@ func (a *RateLimitedAPI) Import(c echo.Context) error {
 	}
 	defer call.End()
 	if r := c.Request(); r != nil {
-		defer c.SetRequest(r)
+		defer func() {
+			c.SetRequest(httplimit.AfterCall(c.Request(), call.Context(), r.Context()))
+		}()
 		c.SetRequest(r.WithContext(call.Context()))
 	}
 	return a.next.Import(c)
@@ -289,7 +291,9 @@ func (i *RateLimitedAPI5) Import(c *echo5.Context) error {
 	}
 	defer call.End()
 	if r := c.Request(); r != nil {
-		defer c.SetRequest(r)
+		defer func() {
+			c.SetRequest(httplimit.AfterCall(c.Request(), call.Context(), r.Context()))
+		}()
 		c.SetRequest(r.WithContext(call.Context()))
 	}
 	return i.next.Import(c)

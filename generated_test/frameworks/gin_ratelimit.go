@@ -165,7 +165,7 @@ func (p *RateLimitedPages) Upload(r *gin.Context) {
 	defer call.End()
 	if req := r.Request; req != nil {
 		defer func() {
-			r.Request = req
+			r.Request = httplimit.AfterCall(r.Request, call.Context(), req.Context())
 		}()
 		r.Request = req.WithContext(call.Context())
 	}

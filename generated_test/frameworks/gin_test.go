@@ -189,7 +189,7 @@ func TestGinSlots(t *testing.T) {
 		if during == request.Context() || during.Err() == nil {
 			t.Errorf("%s: the call has no context that ends with it", name)
 		}
-		if name == "of the request" && outer.Request != request {
+		if name == "of the request" && outer.Request.Context() != request.Context() {
 			t.Errorf("%s: those who come after the handler find a request whose context has ended", name)
 		}
 		call(ginBy("ann", "/")) // the slot has come back
@@ -203,15 +203,33 @@ func TestGinRequestComesBackOnPanic(t *testing.T) {
 	next := &pages{inner: func(*gin.Context) error { panic("lost") }}
 	p := NewRateLimitedPages(next, limittest.Limiter(t))
 	c := ginBy("ann", "/")
-	request := c.Request
+	ctx := c.Request.Context()
 	for range 2 {
 		func() {
 			defer func() { _ = recover() }()
 			p.Upload(c)
 		}()
 	}
-	if c.Request != request || next.calls != 2 {
-		t.Errorf("the request came back: %t; %d calls, want 2", c.Request == request, next.calls)
+	if c.Request.Context() != ctx || next.calls != 2 {
+		t.Errorf("the context came back: %t; %d calls, want 2", c.Request.Context() == ctx, next.calls)
+	}
+}
+
+// Those who come next find what a handler that holds slots has put into the request, be it in place or into its context.
+func TestGinSlotsKeepWhatTheHandlerPutsIntoTheRequest(t *testing.T) {
+	next := &pages{inner: func(c *gin.Context) error {
+		c.Request.Body = http.NoBody
+		c.Request = c.Request.WithContext(ratelimit.WithCaller(c.Request.Context(), "tenant", "acme"))
+		return nil
+	}}
+	c := ginBy("ann", "/")
+	c.Request.Body = nil
+	NewRateLimitedPages(next, limittest.Limiter(t)).Upload(c)
+	ctx := c.Request.Context()
+	user, _ := ratelimit.Caller(ctx, "user")
+	tenant, _ := ratelimit.Caller(ctx, "tenant")
+	if user != "ann" || tenant != "acme" || ctx.Err() != nil || c.Request.Body != http.NoBody {
+		t.Errorf("user %q, tenant %q, %v, body %v", user, tenant, ctx.Err(), c.Request.Body)
 	}
 }
 

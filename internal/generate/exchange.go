@@ -136,24 +136,20 @@ func (m *method) swapsRequest() bool {
 		m.context.exchange.takes(m.sig.Params().At(0).Type())
 }
 
-// swapRequest returns the statement for that. Those who see the parameter after the call find the request that it had, whose
-// context has not ended.
+// swapRequest returns the statement for that. Those who see the parameter after the call find a request whose context has not
+// ended, with what the handler has put into it.
 func (m *method) swapRequest() []jen.Code {
-	param := m.params[m.context.param]
-	current := jen.Id(m.request)
-	held := jen.Id(m.request).Dot("WithContext").Call(jen.Id(m.call).Dot("Context").Call())
-	var swap []jen.Code
-	if x := m.context.exchange; x == inFields {
-		swap = []jen.Code{
-			jen.Defer().Func().Params().Block(x.request(param).Op("=").Add(current)).Call(),
-			x.request(param).Op("=").Add(held),
+	param, x := m.params[m.context.param], m.context.exchange
+	r, call := jen.Id(m.request), jen.Id(m.call).Dot("Context").Call()
+	swap := func(to jen.Code) jen.Code {
+		if x == inFields {
+			return x.request(param).Op("=").Add(to)
 		}
-	} else {
-		swap = []jen.Code{
-			jen.Defer().Id(param).Dot("SetRequest").Call(current),
-			jen.Id(param).Dot("SetRequest").Call(held),
-		}
+		return jen.Id(param).Dot("SetRequest").Call(to)
 	}
-	read := jen.Id(m.request).Op(":=").Add(m.context.exchange.request(param))
-	return []jen.Code{jen.If(read, jen.Id(m.request).Op("!=").Nil()).Block(swap...)}
+	after := jen.Qual(httplimitPath, "AfterCall").Call(x.request(param), call.Clone(), r.Clone().Dot("Context").Call())
+	return []jen.Code{jen.If(r.Clone().Op(":=").Add(x.request(param)), r.Clone().Op("!=").Nil()).Block(
+		jen.Defer().Func().Params().Block(swap(after)).Call(),
+		swap(r.Clone().Dot("WithContext").Call(call)),
+	)}
 }

@@ -111,9 +111,13 @@ func SkipIf(limit string, condition bool) Arg
 `,
 	httplimitPath: `package httplimit
 
-import "net/http"
+import (
+	"context"
+	"net/http"
+)
 
 func WriteError(w http.ResponseWriter, r *http.Request, err error) bool
+func AfterCall(r *http.Request, call, caller context.Context) *http.Request
 `,
 	// The user's types are not of the packages below where these stand for them.
 	"net/http": `package http

@@ -136,7 +136,9 @@ func (i *RateLimitedItems) Upload(c echo.Context) error {
 	}
 	defer call.End()
 	if r := c.Request(); r != nil {
-		defer c.SetRequest(r)
+		defer func() {
+			c.SetRequest(httplimit.AfterCall(c.Request(), call.Context(), r.Context()))
+		}()
 		c.SetRequest(r.WithContext(call.Context()))
 	}
 	return i.next.Upload(c)

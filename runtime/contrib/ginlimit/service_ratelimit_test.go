@@ -140,7 +140,7 @@ func (i *RateLimitedItems) Upload(c *gin.Context) {
 	defer call.End()
 	if r := c.Request; r != nil {
 		defer func() {
-			c.Request = r
+			c.Request = httplimit.AfterCall(c.Request, call.Context(), r.Context())
 		}()
 		c.Request = r.WithContext(call.Context())
 	}
