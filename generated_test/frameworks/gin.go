@@ -52,6 +52,11 @@ func busy(c *gin.Context) { c.Writer.WriteHeader(http.StatusServiceUnavailable) 
 type Wrapped interface {
 	Pointer(c *Session)
 	Alias(c Ctx)
+	Value(c Session)
+	// Slot puts the request with the call's context into what the struct points to.
+	//
+	//ratelimit:key=slot count=1 algorithm=concurrency
+	Slot(c Session)
 }
 
 type (

@@ -277,6 +277,8 @@ type RateLimitedWrapped struct {
 	next    Wrapped
 	pointer *ratelimit.Guard
 	alias   *ratelimit.Guard
+	value   *ratelimit.Guard
+	slot    *ratelimit.Guard
 }
 
 // If this does not compile, Wrapped has changed: run go generate again.
@@ -295,6 +297,16 @@ func NewRateLimitedWrapped(next Wrapped, limiter *ratelimit.Limiter) *RateLimite
 			Key:   "frameworks.Wrapped.Alias:{@user}",
 			Name:  "1h",
 			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+		}),
+		value: limiter.Guard("frameworks.Wrapped.Value", ratelimit.Rule{
+			Key:   "frameworks.Wrapped.Value:{@user}",
+			Name:  "1h",
+			Limit: ratelimit.Limit{Count: 1, Period: time.Hour},
+		}),
+		slot: limiter.Guard("frameworks.Wrapped.Slot", ratelimit.Rule{
+			Key:   "slot",
+			Name:  "30s",
+			Limit: ratelimit.Limit{Algorithm: ratelimit.Concurrency, Count: 1, Period: 30 * time.Second},
 		}),
 	}
 }
@@ -330,6 +342,42 @@ func (w *RateLimitedWrapped) Alias(c Ctx) {
 		return
 	}
 	w.next.Alias(c)
+}
+
+// Value calls [Wrapped.Value], at most once per 1h for each user (token bucket).
+func (w *RateLimitedWrapped) Value(c Session) {
+	ctx := context.Background()
+	if c.Request != nil {
+		ctx = c.Request.Context()
+	}
+	if err := w.value.Allow(ctx); err != nil {
+		httplimit.WriteError(c.Writer, c.Request, err)
+		c.Abort()
+		return
+	}
+	w.next.Value(c)
+}
+
+// Slot calls [Wrapped.Slot], at most 1 at once (concurrency, leases of 30s).
+func (w *RateLimitedWrapped) Slot(c Session) {
+	ctx := context.Background()
+	if c.Request != nil {
+		ctx = c.Request.Context()
+	}
+	call, err := w.slot.Begin(ctx)
+	if err != nil {
+		httplimit.WriteError(c.Writer, c.Request, err)
+		c.Abort()
+		return
+	}
+	defer call.End()
+	if r := c.Request; r != nil {
+		defer func() {
+			c.Request = httplimit.AfterCall(c.Request, call.Context(), r.Context())
+		}()
+		c.Request = r.WithContext(call.Context())
+	}
+	w.next.Slot(c)
 }
 
 // RateLimitedService decorates [Service] with the limits of its //ratelimit: directives. A call over its limit is not

@@ -66,6 +66,8 @@ func (p *pages) Held(c *gin.Context, ctx context.Context) {
 
 func (p *pages) Pointer(c *Session) { _ = p.run(c.Context) }
 func (p *pages) Alias(c Ctx)        { _ = p.run(c) }
+func (p *pages) Value(c Session)    { _ = p.run(c.Context) }
+func (p *pages) Slot(c Session)     { _ = p.run(c.Context) }
 
 func TestGinHandlersAreAnswered(t *testing.T) {
 	next := &pages{}
@@ -88,6 +90,8 @@ func TestGinHandlersAreAnswered(t *testing.T) {
 		{func(c *gin.Context) { w.Pointer(&Session{Context: c}) }, "ann", "/", 429},
 		{w.Alias, "ann", "/", 200},
 		{w.Alias, "ann", "/", 429},
+		{func(c *gin.Context) { w.Value(Session{Context: c}) }, "ann", "/", 200},
+		{func(c *gin.Context) { w.Value(Session{Context: c}) }, "ann", "/", 429},
 		{p.Busy, "ann", "/", 200},
 		{p.Busy, "ann", "/", 503}, // by the fallback, which aborts nothing
 		{p.Health, "ann", "/", 200},
@@ -100,7 +104,7 @@ func TestGinHandlersAreAnswered(t *testing.T) {
 		if got := c.Writer.Status(); got != step.status || next.calls-before != map[bool]int{false: 1}[refused] {
 			t.Errorf("step %d: status %d and %d calls, want status %d", i, got, next.calls-before, step.status)
 		}
-		if fellBack := i == 12; c.IsAborted() != (refused && !fellBack) {
+		if fellBack := i == 14; c.IsAborted() != (refused && !fellBack) {
 			t.Errorf("step %d: aborted is %t", i, c.IsAborted())
 		}
 	}
@@ -162,13 +166,18 @@ func TestGinWithoutRequest(t *testing.T) {
 }
 
 func TestGinSlots(t *testing.T) {
-	for name, handler := range map[string]func(p Pages) func(c *gin.Context){
-		"of the request":   func(p Pages) func(c *gin.Context) { return p.Upload },
-		"of the parameter": func(p Pages) func(c *gin.Context) { return func(c *gin.Context) { p.Held(c, c.Request.Context()) } },
+	for name, handler := range map[string]func(p Pages, w Wrapped) func(c *gin.Context){
+		"of the request": func(p Pages, _ Wrapped) func(c *gin.Context) { return p.Upload },
+		"of what embeds it": func(_ Pages, w Wrapped) func(c *gin.Context) {
+			return func(c *gin.Context) { w.Slot(Session{Context: c}) }
+		},
+		"of the parameter": func(p Pages, _ Wrapped) func(c *gin.Context) {
+			return func(c *gin.Context) { p.Held(c, c.Request.Context()) }
+		},
 	} {
 		next := &pages{}
-		p := NewRateLimitedPages(next, limittest.Limiter(t))
-		call := handler(p)
+		limiter := limittest.Limiter(t)
+		call := handler(NewRateLimitedPages(next, limiter), NewRateLimitedWrapped(next, limiter))
 		var during context.Context
 		inner := ginBy("ann", "/")
 		next.inner = func(c *gin.Context) error {
@@ -189,7 +198,7 @@ func TestGinSlots(t *testing.T) {
 		if during == request.Context() || during.Err() == nil {
 			t.Errorf("%s: the call has no context that ends with it", name)
 		}
-		if name == "of the request" && outer.Request.Context() != request.Context() {
+		if name != "of the parameter" && outer.Request.Context() != request.Context() {
 			t.Errorf("%s: those who come after the handler find a request whose context has ended", name)
 		}
 		call(ginBy("ann", "/")) // the slot has come back

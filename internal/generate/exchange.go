@@ -14,7 +14,7 @@ const (
 	// noExchange is any other parameter.
 	noExchange exchange = iota
 	// inFields is a pointer to a struct with the fields Request and Writer, and a method Abort that keeps the handlers that
-	// come next from being called: *gin.Context.
+	// come next from being called: *gin.Context. A struct that embeds such a pointer is another.
 	inFields
 	// byMethods has methods Request and Response: an echo.Context, or *echo.Context from version 5 on.
 	byMethods
@@ -31,11 +31,9 @@ func exchangeOf(t types.Type) exchange {
 }
 
 func hasExchangeFields(t types.Type) bool {
-	if _, ok := types.Unalias(t).(*types.Pointer); !ok {
-		return false
-	}
+	_, _, shared := types.LookupFieldOrMethod(t, true, nil, "Request") // or the handler's request would be its own
 	request, writer, abort := fieldOf(t, "Request"), fieldOf(t, "Writer"), methodOf(t, true, "Abort")
-	return request != nil && isRequest(request.Type()) &&
+	return shared && request != nil && isRequest(request.Type()) &&
 		writer != nil && implementsResponseWriter(writer.Type()) &&
 		abort != nil && abort.Signature().Params().Len() == 0 && abort.Signature().Results().Len() == 0
 }
