@@ -36,6 +36,21 @@ func TestChosenCallerAttributeIsNotReplacedByTheAddress(t *testing.T) {
 	}
 }
 
+// Who finds no caller says nothing of the one whom another has found.
+func TestEmptyCallerLeavesTheOuterOne(t *testing.T) {
+	named := func(name string) func(http.Handler) http.Handler {
+		return httplimit.Middleware(httplimit.Caller("user", func(*http.Request) string { return name }))
+	}
+	for inner, want := range map[string]string{"": "ann", "bob": "bob"} {
+		h := named("ann")(named(inner)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			if user, _ := ratelimit.Caller(r.Context(), "user"); user != want {
+				t.Errorf("inside of %q: the user is %q, want %q", inner, user, want)
+			}
+		})))
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
+	}
+}
+
 func TestNestedMiddlewareDoesNotRepeatItself(t *testing.T) {
 	attribute := func(name string) httplimit.Option {
 		return httplimit.Caller(name, func(*http.Request) string { return name })

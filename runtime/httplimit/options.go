@@ -135,9 +135,9 @@ func IPv6Prefix(bits int) AddressOption {
 }
 
 // Caller puts an attribute of the caller into each request's context, for limits with by=name or {@name}: value is called
-// with the request, by several goroutines at once. If it returns the empty string, the attribute is missing, and the
-// directive's onempty decides. Take it from what has been authenticated: a caller who can choose it can choose its
-// bucket.
+// with the request, by several goroutines at once. If it returns the empty string, nothing is put there: what a Middleware
+// around this one has found stays, and otherwise the attribute is missing, and the directive's onempty decides. Take it from
+// what has been authenticated: a caller who can choose it can choose its bucket.
 func Caller(name string, value func(*http.Request) string) Option {
 	return optionFunc(func(c *config) error {
 		switch {

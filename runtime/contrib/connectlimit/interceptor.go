@@ -10,7 +10,9 @@
 //	…
 //	mux.Handle(greetconnect.NewGreetServiceHandler(NewRateLimitedGreetService(greet, limiter), connect.WithInterceptors(limits)))
 //
-// A stream is one call: it is charged when it is opened, and holds the slots of a concurrency limit until it ends.
+// A stream is one call: it is charged when its method is called, and holds the slots of a concurrency limit until it ends.
+// Connect calls the method when the stream is opened, but one with a single request when that has arrived: calls whose client
+// does not send it are bounded by the server alone, see [http.HTTP2Config] and the timeouts of [http.Server].
 //
 // Clients read a refusal back by [ReadRefusal].
 //

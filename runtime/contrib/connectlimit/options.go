@@ -58,9 +58,10 @@ func ClientIP(opts ...httplimit.AddressOption) Option {
 }
 
 // Caller puts an attribute of the caller into each call's context, for limits with by=name or {@name}: value is called with
-// the context of the call and its header, by several goroutines at once. If it returns the empty string, the attribute is
-// missing, and the directive's onempty decides. Take it from what has been authenticated, such as what an interceptor
-// before this one has left in the context: a caller who can choose it, as by a header, can choose its bucket.
+// the context of the call and its header, by several goroutines at once. If it returns the empty string, nothing is put there:
+// what the context holds already stays, and otherwise the attribute is missing, and the directive's onempty decides. Take it
+// from what has been authenticated, such as what an interceptor before this one has left in the context: a caller who can
+// choose it, as by a header, can choose its bucket.
 func Caller(name string, value func(ctx context.Context, header http.Header) string) Option {
 	return optionFunc(func(c *config) error {
 		switch {

@@ -10,7 +10,9 @@
 //	server := grpc.NewServer(grpc.ChainUnaryInterceptor(limits.Unary), grpc.ChainStreamInterceptor(limits.Stream))
 //	greetpb.RegisterGreeterServer(server, NewRateLimitedGreeterServer(greeter, limiter))
 //
-// A stream is one call: it is charged when it is opened, and holds the slots of a concurrency limit until it ends.
+// A stream is one call: it is charged when its method is called, and holds the slots of a concurrency limit until it ends. gRPC
+// calls the method when the stream is opened, but one with a single request when that has arrived: calls whose client does
+// not send it are bounded by [grpc.MaxConcurrentStreams] alone.
 //
 // Clients read a refusal back by [ReadRefusal].
 //
