@@ -73,6 +73,14 @@ generate: bin/ratelimitgen ## write every generated file of the repository
 	@$(call in,$(TESTED),$(ROOT)/bin/ratelimitgen ./...)
 	go test ./internal/picture -update
 
+.PHONY: requires
+requires: ## have the nested modules require the root at VERSION, which is about to be tagged
+	@[[ '$(VERSION)' == v*.*.* ]] || { echo 'requires: want VERSION=v1.2.3'; exit 2; }
+	@root=$$(go list -m)
+	for module in $(filter-out .,$(MODULES)); do
+		! grep -q "$$root v" $$module/go.mod || go mod edit -require="$$root@$(VERSION)" $$module/go.mod
+	done
+
 .PHONY: check
 check: bin/ratelimitgen ## fail if a generated file, a go.mod or the formatting is not as it should be
 	@$(call in,$(TESTED),$(ROOT)/bin/ratelimitgen check ./...)
