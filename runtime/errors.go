@@ -92,7 +92,7 @@ type concealed struct {
 // conceal returns what the caller of a call, whose context has ended like that or not at all, is told of a store's error.
 func conceal(err, ended error) error {
 	for _, target := range [...]error{context.Canceled, context.DeadlineExceeded} {
-		if target != ended && errors.Is(err, target) {
+		if errors.Is(err, target) && !errors.Is(ended, target) {
 			return concealed{err, ended}
 		}
 	}

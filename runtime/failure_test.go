@@ -109,7 +109,7 @@ func TestStoresOwnTimeoutIsNotTheCallers(t *testing.T) {
 			guarded := l.Guard("m", ratelimit.Rule{Key: "k", Limit: fivePerSecond}).Allow(late)
 			for _, err := range []error{allow, guarded} {
 				for _, target := range []error{context.Canceled, context.DeadlineExceeded} {
-					if got, want := errors.Is(err, target), tt.matches == target; got != want {
+					if got, want := errors.Is(err, target), errors.Is(tt.matches, target); got != want {
 						t.Errorf("%v matches %v: %v, want %v", err, target, got, want)
 					}
 				}

@@ -16,9 +16,11 @@ func TestAfterCall(t *testing.T) {
 	type key string
 	gone := errors.New("the client is gone")
 	for name, handler := range map[string]func(r *http.Request) *http.Request{
-		"as it was":   func(r *http.Request) *http.Request { return r },
-		"a new body":  func(r *http.Request) *http.Request { r.Body = http.NoBody; return r },
-		"a new value": func(r *http.Request) *http.Request { return r.WithContext(context.WithValue(r.Context(), key("user"), "ann")) },
+		"as it was":  func(r *http.Request) *http.Request { return r },
+		"a new body": func(r *http.Request) *http.Request { r.Body = http.NoBody; return r },
+		"a new value": func(r *http.Request) *http.Request {
+			return r.WithContext(context.WithValue(r.Context(), key("user"), "ann"))
+		},
 		"a new deadline": func(r *http.Request) *http.Request {
 			ctx, cancel := context.WithTimeout(context.WithValue(r.Context(), key("user"), "ann"), time.Minute)
 			defer cancel()

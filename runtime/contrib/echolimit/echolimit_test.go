@@ -263,7 +263,7 @@ func errs(next echo.HandlerFunc) echo.HandlerFunc {
 func TestRefusalForWantOfACallerHasFields(t *testing.T) {
 	service := NewRateLimitedUsers(users{}, newLimiter(t))
 	e := newEcho(echolimit.Middleware(httplimit.XRateLimit()))
-	e.GET("/", func(c echo.Context) error {
+	e.GET("/", func(echo.Context) error {
 		_, err := service.Get(context.Background(), "7")
 		return err
 	})

@@ -177,7 +177,7 @@ func TestStreamIsNotHeldBack(t *testing.T) {
 // response was begun, so that no error handler answers: the client gets an empty 200 of any handler that does so. A refusal
 // that is only returned is answered.
 func TestTimeouts(t *testing.T) {
-	timeout := middleware.TimeoutWithConfig(middleware.TimeoutConfig{Timeout: time.Minute})
+	timeout := middleware.TimeoutWithConfig(middleware.TimeoutConfig{Timeout: time.Minute}) //nolint:staticcheck // its users have it still
 	for name, test := range map[string]struct {
 		around  []echo.MiddlewareFunc
 		handler int // the status of a refused handler
