@@ -29,7 +29,8 @@ const (
 	failureKey    = attribute.Key("ratelimit.failure")
 	retryAfterKey = attribute.Key("ratelimit.retry_after") // seconds
 	serverKey     = attribute.Key("server.address")
-	messageKey    = attribute.Key("exception.message")
+	portKey       = attribute.Key("server.port")
+	errorTypeKey  = attribute.Key("error.type")
 )
 
 // durations reach from a decision in memory to a store that is far away and slow, in seconds.
@@ -44,11 +45,12 @@ var durations = []float64{1e-6, 1e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e
 //   - ratelimit.store.errors, calls that the store could not decide: a counter by method and failure, which is what became of
 //     them: local, open or closed;
 //   - ratelimit.troubles, leases that were lost, and what could not be given back: a counter by method;
-//   - ratelimit.outages, servers that are away now: 1 or 0 by server.address;
+//   - ratelimit.outages, servers that are away now: 1 or 0 by server.address and server.port;
 //   - ratelimit.overrides, how often overrides were taken or refused: a counter by outcome.
 //
 // The span of a call, if it is recorded, has an event ratelimit.refused for each limit that refused it or would have, and an
-// event ratelimit.store_error if the store could not decide it.
+// event ratelimit.store_error if the store could not decide it, whose error.type is what a method ErrorType of the error returns, as
+// that of Redis does, or else its Go type; never the text, which names keys.
 type Observer struct {
 	decisions   metric.Int64Counter
 	duration    metric.Float64Histogram
