@@ -10,9 +10,9 @@ import (
 
 // Log returns an [Observer] that writes to logger, or to the [slog.Default] of the moment if that is nil:
 //
-//   - a refusal, as information, at most once per key and period of its limit, and once a second; with shadow=true if the limit
-//     only looks on. Of more than ten thousand keys at a time the further ones are only counted, and that is written once a
-//     minute;
+//   - a refusal, as information, at most once per key and period of its limit, or hour if that is less, and once a second; with
+//     shadow=true if the limit only looks on. Of more than ten thousand keys of a limit at a time the further ones are only counted,
+//     and that is written once a minute. Where many limits refuse so many, each has fewer, and the first leave room to the others;
 //   - what fails the store while calls go on, and what could not be given back, as warnings, once a minute for each method, and
 //     not while the store is known to be away, nor in the minute after that. An error that callers are given is not written;
 //   - each lease that is lost, as a warning;

@@ -133,6 +133,41 @@ func TestLogOfMoreKeysThanItKeeps(t *testing.T) {
 	})
 }
 
+// What a flood is refused by a limit of a day does not hide for a day what other limits refuse.
+func TestLogOfALimitBesideAFlood(t *testing.T) {
+	in(t, func(t *testing.T) {
+		var log logged
+		l := log.limiter(t, memlimit.New())
+		day := ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 1, Period: 24 * time.Hour}
+		signup := l.Guard("signup", ratelimit.Rule{Key: "s:{@user}", Limit: day, Cost: 2})
+		search := l.Guard("search", ratelimit.Rule{Key: "f:{@user}", Limit: day, Cost: 2})
+		pay := l.Guard("pay", ratelimit.Rule{Key: "p", Limit: ratelimit.Limit{Count: 1, Period: time.Second}})
+		flood := func(g *ratelimit.Guard) {
+			for i := range 20_000 {
+				_ = g.Allow(ratelimit.WithCaller(t.Context(), "user", fmt.Sprint(i)))
+			}
+		}
+		lines := func(method string, want int) {
+			t.Helper()
+			if got := strings.Count(log.String(), `exceeded" method=`+method); got != want {
+				t.Errorf("%d lines of %s, want %d", got, method, want)
+			}
+		}
+		flood(signup)
+		flood(search)
+		lines("signup", 10_000)
+		lines("search", 5000)
+		for range 60 {
+			_, _ = pay.Allow(t.Context()), pay.Allow(t.Context())
+			time.Sleep(time.Minute)
+		}
+		lines("pay", 60)
+		log.Reset()
+		flood(signup) // an hour later, those that still are refused are news
+		lines("signup", 10_000)
+	})
+}
+
 // unsure is a store whose outages a test tells.
 type unsure struct {
 	*memlimit.Store
