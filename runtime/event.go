@@ -22,7 +22,8 @@ const (
 	EventTrouble
 	// EventOutage is told when the store, or a server of it, is taken off the path of calls, or is back.
 	EventOutage
-	// EventOverrides is told when overrides were taken, or could not be.
+	// EventOverrides is told when overrides were taken, or could not be: Err is an [*OverridesError] if something is wrong with
+	// them, and otherwise says why their source could not be read.
 	EventOverrides
 )
 
@@ -55,6 +56,7 @@ type Event struct {
 	Err      error         // of EventStoreError, EventTrouble; of EventOutage when Away; of EventOverrides that could not be taken
 	Server   string        // of EventOutage: as the store names it; empty if it has one only
 	Away     bool          // of EventOutage: whether it is taken off the path of calls, or is back
+	Gone     bool          // of EventOverrides that were taken: whether their source, which said something, says nothing any more
 
 	charges []Charge
 	keyless int // how many of the Outcomes have no key

@@ -17,7 +17,7 @@ import (
 //     not while the store is known to be away, nor in the minute after that. An error that callers are given is not written;
 //   - each lease that is lost, as a warning;
 //   - that the store, or a server of it, is away, as a warning, or back;
-//   - that overrides were taken, or refused, as a warning.
+//   - that overrides were taken; that they are gone, are refused, or could not be read, as warnings.
 //
 // Keys are written as they are, escaped: they may hold addresses and names of callers.
 func Log(logger *slog.Logger) Observer { return newLog(logger, true) }
@@ -62,11 +62,20 @@ func (l *log) Observe(ctx context.Context, e *Event) {
 			l.write(ctx, slog.LevelInfo, "rate limit: the store is back", slog.String("server", e.Server))
 		}
 	case EventOverrides:
-		if e.Err != nil {
-			l.write(ctx, slog.LevelWarn, "rate limit: overrides refused", slog.Any("error", e.Err))
-		} else {
-			l.write(ctx, slog.LevelInfo, "rate limit: overrides taken")
-		}
+		l.ofOverrides(ctx, e)
+	}
+}
+
+func (l *log) ofOverrides(ctx context.Context, e *Event) {
+	switch {
+	case e.Gone:
+		l.write(ctx, slog.LevelWarn, "rate limit: overrides are gone")
+	case e.Err == nil:
+		l.write(ctx, slog.LevelInfo, "rate limit: overrides taken")
+	case isOfOverrides(e.Err):
+		l.write(ctx, slog.LevelWarn, "rate limit: overrides refused", slog.Any("error", e.Err))
+	default:
+		l.write(ctx, slog.LevelWarn, "rate limit: overrides not read", slog.Any("error", e.Err))
 	}
 }
 

@@ -196,12 +196,21 @@ func TestLogOfOutages(t *testing.T) {
 func TestLogOfOverrides(t *testing.T) {
 	var log logged
 	observer := ratelimit.Log(log.logger())
-	observer.Observe(t.Context(), &ratelimit.Event{Kind: ratelimit.EventOverrides, Err: errors.New("limits.yaml:3:5: unknown field")})
-	observer.Observe(t.Context(), &ratelimit.Event{Kind: ratelimit.EventOverrides})
+	for _, e := range []ratelimit.Event{
+		{Err: fmt.Errorf("of a file: %w", &ratelimit.OverridesError{Err: errors.New("limits.yaml:3:5: unknown field")})},
+		{Err: errors.New("open limits.yaml: permission denied")},
+		{},
+		{Gone: true},
+	} {
+		e.Kind = ratelimit.EventOverrides
+		observer.Observe(t.Context(), &e)
+	}
 	log.check(
 		t,
-		`level=WARN msg="rate limit: overrides refused" error="limits.yaml:3:5: unknown field"`,
+		`level=WARN msg="rate limit: overrides refused" error="of a file: limits.yaml:3:5: unknown field"`,
+		`level=WARN msg="rate limit: overrides not read" error="open limits.yaml: permission denied"`,
 		`level=INFO msg="rate limit: overrides taken"`,
+		`level=WARN msg="rate limit: overrides are gone"`,
 	)
 }
 

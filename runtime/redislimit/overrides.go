@@ -51,8 +51,8 @@ var _ ratelimit.OverrideStore = (*Overrides)(nil)
 // Overrides returns the overrides that are kept beside the buckets of the Store.
 func (s *Store) Overrides() *Overrides { return &Overrides{store: s, turn: make(chan struct{}, 1)} }
 
-// Load implements [ratelimit.OverrideSource]. The error is an [*Error], or says all that is wrong with the fields: then none of
-// them is taken.
+// Load implements [ratelimit.OverrideSource]. The error is an [*Error], or a [*ratelimit.OverridesError] that says all that is
+// wrong with the fields: then none of them is taken.
 func (o *Overrides) Load(ctx context.Context) (*ratelimit.Overrides, error) {
 	cmd := redis.NewMapStringStringCmd(ctx, "hgetall", o.key())
 	if err := o.do(ctx, cmd); err != nil {
@@ -119,7 +119,10 @@ func (o *Overrides) parse(fields map[string]string) (*ratelimit.Overrides, error
 			errs = append(errs, fmt.Errorf("redislimit: %q, field %q: %w", o.key(), field, err))
 		}
 	}
-	return read, errors.Join(errs...)
+	if errs != nil {
+		return nil, &ratelimit.OverridesError{Err: errors.Join(errs...)}
+	}
+	return read, nil
 }
 
 // do sends a command. What the client goes on waiting for when the time is up ends in the background, and nothing else is sent

@@ -30,12 +30,20 @@ func (o *Observer) Observe(ctx context.Context, e *ratelimit.Event) {
 	case ratelimit.EventOutage:
 		o.outage(ctx, e.Server, e.Away)
 	case ratelimit.EventOverrides:
-		outcome := "taken"
-		if e.Err != nil {
-			outcome = "refused"
-		}
-		o.overrides.Add(ctx, 1, metric.WithAttributes(outcomeKey.String(outcome)))
+		o.overrides.Add(ctx, 1, metric.WithAttributes(outcomeKey.String(ofOverrides(e))))
 	}
+}
+
+func ofOverrides(e *ratelimit.Event) string {
+	switch _, wrong := errors.AsType[*ratelimit.OverridesError](e.Err); {
+	case wrong:
+		return "refused"
+	case e.Err != nil:
+		return "failed"
+	case e.Gone:
+		return "gone"
+	}
+	return "taken"
 }
 
 func (o *Observer) decision(ctx context.Context, e *ratelimit.Event) {

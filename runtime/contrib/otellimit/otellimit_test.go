@@ -147,12 +147,16 @@ func TestFailures(t *testing.T) {
 		}
 		store.report("[2001:db8::1]:6379", false, nil)
 		store.report("[2001:db8::1]:6379", false, nil)
-		observer.Observe(t.Context(), &ratelimit.Event{Kind: ratelimit.EventOverrides, Err: errDown})
-		observer.Observe(t.Context(), &ratelimit.Event{Kind: ratelimit.EventOverrides})
+		for _, e := range []ratelimit.Event{{}, {Gone: true}, {Err: &ratelimit.OverridesError{Err: errDown}}, {Err: errDown}} {
+			e.Kind = ratelimit.EventOverrides
+			observer.Observe(t.Context(), &e)
+		}
 		check(t, gather(t, reader),
 			"ratelimit.outages {server} [server.address=10.0.0.1,server.port=6379] 1",
 			"ratelimit.outages {server} [server.address=2001:db8::1,server.port=6379] 0",
 			"ratelimit.outages {server} [server.address=a:1\\,b:2] 1",
+			"ratelimit.overrides {change} [ratelimit.outcome=failed] 1",
+			"ratelimit.overrides {change} [ratelimit.outcome=gone] 1",
 			"ratelimit.overrides {change} [ratelimit.outcome=refused] 1",
 			"ratelimit.overrides {change} [ratelimit.outcome=taken] 1",
 			"ratelimit.store.errors {call} [ratelimit.failure=closed,ratelimit.method=slots] 1",
