@@ -16,7 +16,7 @@ import (
 //   - what fails the store while calls go on, and what could not be given back, as warnings, once a minute for each method, and
 //     not while the store is known to be away, nor in the minute after that. An error that callers are given is not written;
 //   - each lease that is lost, as a warning;
-//   - that the store, or a server of it, is away, as a warning, or back;
+//   - that the store, or a server of it, is away, as a warning, or back, or has left the others;
 //   - that overrides were taken; that they are gone, are refused, or could not be read, as warnings.
 //
 // Keys are written as they are, escaped: they may hold addresses and names of callers.
@@ -56,13 +56,21 @@ func (l *log) Observe(ctx context.Context, e *Event) {
 	case EventTrouble:
 		l.trouble(ctx, e)
 	case EventOutage:
-		if e.Away {
-			l.write(ctx, slog.LevelWarn, "rate limit: the store is away", slog.String("server", e.Server), slog.Any("error", e.Err))
-		} else {
-			l.write(ctx, slog.LevelInfo, "rate limit: the store is back", slog.String("server", e.Server))
-		}
+		l.outage(ctx, e)
 	case EventOverrides:
 		l.ofOverrides(ctx, e)
+	}
+}
+
+func (l *log) outage(ctx context.Context, e *Event) {
+	server := slog.String("server", e.Server)
+	switch {
+	case e.Away:
+		l.write(ctx, slog.LevelWarn, "rate limit: the store is away", server, slog.Any("error", e.Err))
+	case e.Err != nil:
+		l.write(ctx, slog.LevelInfo, "rate limit: the store goes on without a server", server, slog.Any("error", e.Err))
+	default:
+		l.write(ctx, slog.LevelInfo, "rate limit: the store is back", server)
 	}
 }
 

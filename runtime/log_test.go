@@ -185,10 +185,12 @@ func TestLogOfOutages(t *testing.T) {
 	limiter := log.limiter(t, store)
 	store.report("10.0.0.1:6379", true, errDown)
 	store.report("10.0.0.1:6379", false, nil)
+	store.report("10.0.0.2:6379", false, errors.New("it has no keys any more"))
 	log.check(
 		t,
 		`level=WARN msg="rate limit: the store is away" server=10.0.0.1:6379 error="connection refused"`,
 		`level=INFO msg="rate limit: the store is back" server=10.0.0.1:6379`,
+		`level=INFO msg="rate limit: the store goes on without a server" server=10.0.0.2:6379 error="it has no keys any more"`,
 	)
 	checkError(t, limiter.Guard("m", rule(fivePerSecond)).Allow(t.Context()), "")
 }

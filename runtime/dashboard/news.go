@@ -54,7 +54,7 @@ func (n *news) add(e *ratelimit.Event) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if e.Kind == ratelimit.EventOutage {
-		it.About = e.Server
+		it.About, it.Bad = e.Server, e.Away
 		n.setServer(server{e.Server, e.Away, now})
 	}
 	if i := slices.IndexFunc(n.items, it.same); i >= 0 {

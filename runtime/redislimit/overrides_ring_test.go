@@ -48,7 +48,8 @@ func shardsUp(t *testing.T, ring *redis.Ring, want int) {
 func TestOverridesOfARingThatLosesAServer(t *testing.T) {
 	t.Parallel()
 	ring, home, other := ringOf(t)
-	shared, ctx := redislimit.New(ring).Overrides(), t.Context()
+	store, ctx := redislimit.New(ring), t.Context()
+	shared := store.Overrides()
 	if err := shared.Set(ctx, overridden, &ratelimit.Override{Count: 5}); err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,15 @@ func TestOverridesOfARingThatLosesAServer(t *testing.T) {
 
 	// One that is not of the Ring any more is not waited for.
 	home.Close()
+	member := func(want bool) {
+		t.Helper()
+		if members, err := store.Members(ctx); err != nil || slices.Contains(members, addr) != want || !slices.Contains(members, other.Addr()) {
+			t.Errorf("the servers that have keys are %q, %v: whether %s is among them should be %v", members, err, addr, want)
+		}
+	}
+	member(true)
 	ring.SetAddrs(map[string]string{"two": other.Addr()})
+	member(false)
 	holds(t, 2, ratelimit.ModeEnforce, limiter)
 	if got := told.all(); slices.Contains(got, "redis: client is closed") || got[len(got)-1] != "gone" {
 		t.Errorf("told %q, want that what was on that server is gone", got)

@@ -27,7 +27,8 @@ import (
 //   - ratelimit_store_errors_total{method, failure}: calls that the store could not decide, by what became of them: local, open
 //     or closed;
 //   - ratelimit_troubles_total{method}: leases that were lost, and what could not be given back;
-//   - ratelimit_outages: servers that are away now. One that never comes back under the same name stays counted;
+//   - ratelimit_outages: servers that are away now, by their names: those of several Stores that have one name, as all that are
+//     found by Sentinel, are one. A server that a Cluster or Ring goes on without is not counted for longer than some ten seconds;
 //   - ratelimit_overrides_total{outcome}: how often overrides were taken; how often they were gone from where they had been,
 //     refused, as something was wrong with them, or failed to be read, once a minute at most of each source.
 //
