@@ -139,7 +139,7 @@ func (c *choice) try(ctx context.Context, asked change) *rule {
 	made[asked] = r
 	c.made.CompareAndSwap(old, &made) // or another call has made one meanwhile
 	if err != nil {
-		c.limiter.tell(ctx, &Event{Kind: EventOverrides, Err: inOverride(c.id, "by OverrideBy", err)})
+		c.limiter.overriding.wrong(ctx, c.id, inOverride(c.id, "by OverrideBy", err))
 	}
 	return r
 }

@@ -20,9 +20,11 @@ const (
 	// EventTrouble is told of an error that changes nothing about a call: units or slots that could not be given back, and a
 	// lease that was lost, which then matches [ErrLeaseLost].
 	EventTrouble
-	// EventOutage is told when the store, or a server of it, is taken off the path of calls, or is back.
+	// EventOutage is told when the store, or a server of it, is taken off the path of calls, and when it is back, or is none of
+	// the store's any more.
 	EventOutage
-	// EventOverrides is told when overrides were taken, or could not be.
+	// EventOverrides is told when overrides were taken, or could not be: Err is an [*OverridesError] if something is wrong with
+	// them, and otherwise says why their source could not be read.
 	EventOverrides
 )
 
@@ -52,9 +54,10 @@ type Event struct {
 	Took     time.Duration // of EventDecision and EventShadow: how long the stores took to decide; waits for a turn are not in it
 	Local    bool          // of EventDecision and EventShadow: whether this process's memory decided, since the store could not
 	Failure  Failure       // of EventStoreError: what became of the call; FailOpen if only limits that look on wanted to know
-	Err      error         // of EventStoreError, EventTrouble; of EventOutage when Away; of EventOverrides that could not be taken
+	Err      error         // of EventStoreError, EventTrouble; of EventOutage when Away, or if its server is not to come back; of EventOverrides that could not be taken
 	Server   string        // of EventOutage: as the store names it; empty if it has one only
-	Away     bool          // of EventOutage: whether it is taken off the path of calls, or is back
+	Away     bool          // of EventOutage: whether it is taken off the path of calls, or no longer is
+	Gone     bool          // of EventOverrides that were taken: whether their source, which said something, says nothing any more
 
 	charges []Charge
 	keyless int // how many of the Outcomes have no key

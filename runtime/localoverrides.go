@@ -85,7 +85,7 @@ func (o *LocalOverrides) put(do func(next *Overrides)) ([]*watch, error) {
 func (o *LocalOverrides) attach(ctx context.Context, w *watch) error {
 	o.mu.Lock()
 	o.watchers = append(o.watchers, w)
-	changed, err := w.take(o.now.Load())
+	changed, gone, err := w.take(o.now.Load())
 	o.mu.Unlock()
 	context.AfterFunc(ctx, func() {
 		o.mu.Lock()
@@ -93,6 +93,6 @@ func (o *LocalOverrides) attach(ctx context.Context, w *watch) error {
 		o.watchers = slices.DeleteFunc(o.watchers, func(other *watch) bool { return other == w })
 		w.stop()
 	})
-	w.tell(changed, err)
+	w.tell(changed, gone, err)
 	return err
 }

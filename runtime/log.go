@@ -10,14 +10,14 @@ import (
 
 // Log returns an [Observer] that writes to logger, or to the [slog.Default] of the moment if that is nil:
 //
-//   - a refusal, as information, at most once per key and period of its limit, and once a second; with shadow=true if the limit
-//     only looks on. Of more than ten thousand keys at a time the further ones are only counted, and that is written once a
-//     minute;
+//   - a refusal, as information, at most once per key and period of its limit, or hour if that is less, and once a second; with
+//     shadow=true if the limit only looks on. Of more than ten thousand keys of a limit at a time the further ones are only counted,
+//     and that is written once a minute. Where many limits refuse so many, each has fewer, and the first leave room to the others;
 //   - what fails the store while calls go on, and what could not be given back, as warnings, once a minute for each method, and
 //     not while the store is known to be away, nor in the minute after that. An error that callers are given is not written;
 //   - each lease that is lost, as a warning;
-//   - that the store, or a server of it, is away, as a warning, or back;
-//   - that overrides were taken, or refused, as a warning.
+//   - that the store, or a server of it, is away, as a warning, or back, or has left the others;
+//   - that overrides were taken; that they are gone, are refused, or could not be read, as warnings.
 //
 // Keys are written as they are, escaped: they may hold addresses and names of callers.
 func Log(logger *slog.Logger) Observer { return newLog(logger, true) }
@@ -56,17 +56,34 @@ func (l *log) Observe(ctx context.Context, e *Event) {
 	case EventTrouble:
 		l.trouble(ctx, e)
 	case EventOutage:
-		if e.Away {
-			l.write(ctx, slog.LevelWarn, "rate limit: the store is away", slog.String("server", e.Server), slog.Any("error", e.Err))
-		} else {
-			l.write(ctx, slog.LevelInfo, "rate limit: the store is back", slog.String("server", e.Server))
-		}
+		l.outage(ctx, e)
 	case EventOverrides:
-		if e.Err != nil {
-			l.write(ctx, slog.LevelWarn, "rate limit: overrides refused", slog.Any("error", e.Err))
-		} else {
-			l.write(ctx, slog.LevelInfo, "rate limit: overrides taken")
-		}
+		l.ofOverrides(ctx, e)
+	}
+}
+
+func (l *log) outage(ctx context.Context, e *Event) {
+	server := slog.String("server", e.Server)
+	switch {
+	case e.Away:
+		l.write(ctx, slog.LevelWarn, "rate limit: the store is away", server, slog.Any("error", e.Err))
+	case e.Err != nil:
+		l.write(ctx, slog.LevelInfo, "rate limit: the store goes on without a server", server, slog.Any("error", e.Err))
+	default:
+		l.write(ctx, slog.LevelInfo, "rate limit: the store is back", server)
+	}
+}
+
+func (l *log) ofOverrides(ctx context.Context, e *Event) {
+	switch {
+	case e.Gone:
+		l.write(ctx, slog.LevelWarn, "rate limit: overrides are gone")
+	case e.Err == nil:
+		l.write(ctx, slog.LevelInfo, "rate limit: overrides taken")
+	case isOfOverrides(e.Err):
+		l.write(ctx, slog.LevelWarn, "rate limit: overrides refused", slog.Any("error", e.Err))
+	default:
+		l.write(ctx, slog.LevelWarn, "rate limit: overrides not read", slog.Any("error", e.Err))
 	}
 }
 

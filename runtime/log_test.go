@@ -133,6 +133,41 @@ func TestLogOfMoreKeysThanItKeeps(t *testing.T) {
 	})
 }
 
+// What a flood is refused by a limit of a day does not hide for a day what other limits refuse.
+func TestLogOfALimitBesideAFlood(t *testing.T) {
+	in(t, func(t *testing.T) {
+		var log logged
+		l := log.limiter(t, memlimit.New())
+		day := ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 1, Period: 24 * time.Hour}
+		signup := l.Guard("signup", ratelimit.Rule{Key: "s:{@user}", Limit: day, Cost: 2})
+		search := l.Guard("search", ratelimit.Rule{Key: "f:{@user}", Limit: day, Cost: 2})
+		pay := l.Guard("pay", ratelimit.Rule{Key: "p", Limit: ratelimit.Limit{Count: 1, Period: time.Second}})
+		flood := func(g *ratelimit.Guard) {
+			for i := range 20_000 {
+				_ = g.Allow(ratelimit.WithCaller(t.Context(), "user", fmt.Sprint(i)))
+			}
+		}
+		lines := func(method string, want int) {
+			t.Helper()
+			if got := strings.Count(log.String(), `exceeded" method=`+method); got != want {
+				t.Errorf("%d lines of %s, want %d", got, method, want)
+			}
+		}
+		flood(signup)
+		flood(search)
+		lines("signup", 10_000)
+		lines("search", 5000)
+		for range 60 {
+			_, _ = pay.Allow(t.Context()), pay.Allow(t.Context())
+			time.Sleep(time.Minute)
+		}
+		lines("pay", 60)
+		log.Reset()
+		flood(signup) // an hour later, those that still are refused are news
+		lines("signup", 10_000)
+	})
+}
+
 // unsure is a store whose outages a test tells.
 type unsure struct {
 	*memlimit.Store
@@ -150,10 +185,12 @@ func TestLogOfOutages(t *testing.T) {
 	limiter := log.limiter(t, store)
 	store.report("10.0.0.1:6379", true, errDown)
 	store.report("10.0.0.1:6379", false, nil)
+	store.report("10.0.0.2:6379", false, errors.New("it has no keys any more"))
 	log.check(
 		t,
 		`level=WARN msg="rate limit: the store is away" server=10.0.0.1:6379 error="connection refused"`,
 		`level=INFO msg="rate limit: the store is back" server=10.0.0.1:6379`,
+		`level=INFO msg="rate limit: the store goes on without a server" server=10.0.0.2:6379 error="it has no keys any more"`,
 	)
 	checkError(t, limiter.Guard("m", rule(fivePerSecond)).Allow(t.Context()), "")
 }
@@ -161,12 +198,21 @@ func TestLogOfOutages(t *testing.T) {
 func TestLogOfOverrides(t *testing.T) {
 	var log logged
 	observer := ratelimit.Log(log.logger())
-	observer.Observe(t.Context(), &ratelimit.Event{Kind: ratelimit.EventOverrides, Err: errors.New("limits.yaml:3:5: unknown field")})
-	observer.Observe(t.Context(), &ratelimit.Event{Kind: ratelimit.EventOverrides})
+	for _, e := range []ratelimit.Event{
+		{Err: fmt.Errorf("of a file: %w", &ratelimit.OverridesError{Err: errors.New("limits.yaml:3:5: unknown field")})},
+		{Err: errors.New("open limits.yaml: permission denied")},
+		{},
+		{Gone: true},
+	} {
+		e.Kind = ratelimit.EventOverrides
+		observer.Observe(t.Context(), &e)
+	}
 	log.check(
 		t,
-		`level=WARN msg="rate limit: overrides refused" error="limits.yaml:3:5: unknown field"`,
+		`level=WARN msg="rate limit: overrides refused" error="of a file: limits.yaml:3:5: unknown field"`,
+		`level=WARN msg="rate limit: overrides not read" error="open limits.yaml: permission denied"`,
 		`level=INFO msg="rate limit: overrides taken"`,
+		`level=WARN msg="rate limit: overrides are gone"`,
 	)
 }
 

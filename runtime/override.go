@@ -125,7 +125,7 @@ func (c change) check() error {
 func (o *Overrides) check() error {
 	var errs []error
 	if err := (change{mode: modeChange(o.Mode)}).check(); err != nil {
-		errs = append(errs, fmt.Errorf("ratelimit: overrides: %w", err))
+		errs = append(errs, &OverridesError{fmt.Errorf("ratelimit: overrides: %w", err)})
 	}
 	for _, id := range slices.Sorted(maps.Keys(o.Limits)) {
 		if !strings.Contains(id, "#") {
@@ -159,7 +159,7 @@ func inOverride(id, callers string, err error) error {
 	if callers != "" {
 		callers = ", " + callers
 	}
-	return fmt.Errorf("ratelimit: override of %s%s: %w", id, callers, err)
+	return &OverridesError{fmt.Errorf("ratelimit: override of %s%s: %w", id, callers, err)}
 }
 
 // callersName is what the i-th entry of Callers is called in errors.

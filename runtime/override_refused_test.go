@@ -194,18 +194,45 @@ func TestPrefetchIsNeverMoreThanTheLimit(t *testing.T) {
 }
 
 func TestOverrideByThatALimitCannotHave(t *testing.T) {
-	var told overrideEvents
-	ask := ratelimit.Override{Count: -1}
-	limiter := newLimiter(t, memlimit.New(), ratelimit.Observe(&told), ratelimit.OverrideBy(func(context.Context, string) (ratelimit.Override, bool) { return ask, true }))
-	guard, ctx := limiter.Guard("m.Get", getRule), t.Context()
-	expect(t, "the directive", passed(t, ctx, guard, 9), 2)
-	told.expect(t, "ratelimit: override of m.Get#1s, by OverrideBy: count is -1: want 1 to 1000000000") // once
-	ask = ratelimit.Override{Count: 3, Period: time.Millisecond, Burst: 5_000_000}
-	passed(t, ctx, guard, 2)
-	told.expect(t)
-	ask = ratelimit.Override{Count: 1001, Period: time.Millisecond}
-	passed(t, ctx, guard, 2)
-	told.expect(t, "ratelimit: override of m.Get#1s, by OverrideBy: 1001 per 1ms is more than 1000000 a second: a store's clock counts microseconds")
+	in(t, func(t *testing.T) {
+		var told overrideEvents
+		ask := ratelimit.Override{Count: -1}
+		limiter := newLimiter(t, memlimit.New(), ratelimit.Observe(&told), ratelimit.OverrideBy(func(context.Context, string) (ratelimit.Override, bool) { return ask, true }))
+		guard, ctx := limiter.Guard("m.Get", getRule), t.Context()
+		expect(t, "the directive", passed(t, ctx, guard, 9), 2)
+		told.expect(t, "ratelimit: override of m.Get#1s, by OverrideBy: count is -1: want 1 to 1000000000") // once
+		ask = ratelimit.Override{Count: 3, Period: time.Millisecond, Burst: 5_000_000}
+		passed(t, ctx, guard, 2)
+		told.expect(t)
+		time.Sleep(time.Minute)
+		ask = ratelimit.Override{Count: 1001, Period: time.Millisecond}
+		passed(t, ctx, guard, 2)
+		told.expect(t, "ratelimit: override of m.Get#1s, by OverrideBy: 1001 per 1ms is more than 1000000 a second: a store's clock counts microseconds")
+	})
+}
+
+// A credit that is used up, say, is another impossible value at each call: that is no line a call, and a limit beside it has its own.
+func TestOverrideByThatReturnsEverOtherWrongValues(t *testing.T) {
+	in(t, func(t *testing.T) {
+		var told overrideEvents
+		var asked int64
+		limiter := newLimiter(t, memlimit.New(), ratelimit.Observe(&told), ratelimit.OverrideBy(func(context.Context, string) (ratelimit.Override, bool) {
+			asked--
+			return ratelimit.Override{Count: asked}, true
+		}))
+		ctx := t.Context()
+		for range 120 { // seconds
+			for range 10 {
+				_ = limiter.Guard("m.Get", getRule).Allow(ctx) // made anew for each call
+			}
+			time.Sleep(time.Second)
+		}
+		_ = limiter.Guard("m.Put", getRule).Allow(ctx)
+		told.expect(t,
+			"ratelimit: override of m.Get#1s, by OverrideBy: count is -1: want 1 to 1000000000",
+			"ratelimit: override of m.Get#1s, by OverrideBy: count is -601: want 1 to 1000000000",
+			"ratelimit: override of m.Put#1s, by OverrideBy: count is -1201: want 1 to 1000000000")
+	})
 }
 
 func TestOverridesOfNoLimiter(t *testing.T) {

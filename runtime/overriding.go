@@ -6,6 +6,7 @@ import (
 	"maps"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // overrideTable are the overrides of a Limiter from everywhere. It is not changed once it is made.
@@ -20,6 +21,7 @@ type overriding struct {
 	limiter *Limiter
 	table   atomic.Pointer[overrideTable] // nil as long as nothing is overridden
 	by      func(ctx context.Context, limit string) (Override, bool)
+	wrongs  sync.Map // when of a limit was told what by returned, by id, each a *throttle
 
 	mu      sync.Mutex
 	watches []*watch   // in the order in which they began
@@ -35,7 +37,7 @@ type overriding struct {
 // F is called once for each limit of a call, in the goroutine of the call and before the store is asked, by several goroutines at
 // once. It must not block nor panic, and should not allocate. It should return few different values: a limit keeps 256
 // that were asked for ready, and prepares others anew, which takes some microseconds. What a limit cannot have is not
-// done, and told by an [Event] of [EventOverrides] when it comes up. [Limiter.Allow] has no limits that it could ask for.
+// done, and told by an [Event] of [EventOverrides] once a minute at most for each limit. [Limiter.Allow] has no limits that it could ask for.
 func OverrideBy(f func(ctx context.Context, limit string) (Override, bool)) Option {
 	return optionFunc(func(l *Limiter) error {
 		if f == nil {
@@ -83,6 +85,17 @@ func (l *Limiter) CheckOverrides(o *Overrides) error {
 		errs = append(errs, o.Limits[k.ID].checkFor(k.ID, k.base))
 	}
 	return errors.Join(errs...)
+}
+
+// wrong tells now and then of a limit that the function returns what it cannot have: that may be another value at each call.
+func (o *overriding) wrong(ctx context.Context, id string, err error) {
+	told, ok := o.wrongs.Load(id)
+	if !ok {
+		told, _ = o.wrongs.LoadOrStore(id, &throttle{})
+	}
+	if told.(*throttle).isDue(time.Now()) {
+		o.limiter.tell(ctx, &Event{Kind: EventOverrides, Err: err})
+	}
 }
 
 // merge makes the table anew. The lock is held.

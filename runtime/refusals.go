@@ -8,10 +8,12 @@ import (
 )
 
 const (
-	// maxRefusals is how many keys' refusals are remembered: some 500 kB.
-	maxRefusals = 10_000
-	// leastPause is how long at least the refusals of a key are not written again, whatever its period.
-	leastPause = time.Second
+	// maxRefusals is how many keys' refusals are remembered: about a megabyte. One limit has half of the room that the others
+	// leave, so that a flood at one does not hide what others refuse: 10,000 keys, if it is the only one.
+	maxRefusals = 20_000
+	// leastPause and mostPause are how long the refusals of a key are not written again, whatever its period: those of a day
+	// would hold the room for a day.
+	leastPause, mostPause = time.Second, time.Hour
 )
 
 // refusals remembers which refusals were told, each until it is to be told again.
@@ -22,29 +24,30 @@ type refusals struct {
 	mu      sync.Mutex
 	told    map[uint64]struct{} // by the hash of method, limit and key
 	order   pauses              // of those that were told
+	shares  map[uint64]int      // how many of them are of a limit, by the hash of method and limit
 	more    int64               // refusals that there was no room for
 	moreDue throttle            // of telling how many
 }
 
 func newRefusals() *refusals {
-	return &refusals{seed: maphash.MakeSeed(), base: time.Now(), told: map[uint64]struct{}{}}
+	return &refusals{seed: maphash.MakeSeed(), base: time.Now(), told: map[uint64]struct{}{}, shares: map[uint64]int{}}
 }
 
 // note reports whether a refusal is news. If there is no room to remember it, it is not, and is counted: now and then note
 // returns how many were since it did so before.
 func (r *refusals) note(method, limit string, key []byte, period time.Duration) (news bool, unwritten int64) {
-	hash := r.hash(method, limit, key)
+	of, hash := r.hash(method, limit, key)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
 	since := now.Sub(r.base)
 	for len(r.order) > 0 && r.order[0].until <= since {
-		delete(r.told, heap.Pop(&r.order).(pause).hash)
+		r.forget(heap.Pop(&r.order).(pause))
 	}
 	if _, told := r.told[hash]; told {
 		return false, 0
 	}
-	if len(r.order) == maxRefusals {
+	if r.shares[of] >= maxRefusals-len(r.order) {
 		r.more++
 		if !r.moreDue.isDue(now) {
 			return false, 0
@@ -53,25 +56,36 @@ func (r *refusals) note(method, limit string, key []byte, period time.Duration) 
 		return false, unwritten
 	}
 	r.told[hash] = struct{}{}
-	heap.Push(&r.order, pause{until: since + max(period, leastPause), hash: hash})
+	r.shares[of]++
+	heap.Push(&r.order, pause{until: since + min(max(period, leastPause), mostPause), hash: hash, of: of})
 	return true, 0
 }
 
-func (r *refusals) hash(method, limit string, key []byte) uint64 {
+func (r *refusals) forget(p pause) {
+	delete(r.told, p.hash)
+	if r.shares[p.of]--; r.shares[p.of] == 0 {
+		delete(r.shares, p.of)
+	}
+}
+
+// hash returns that of a limit, and that of one of its keys.
+func (r *refusals) hash(method, limit string, key []byte) (of, hash uint64) {
 	var h maphash.Hash
 	h.SetSeed(r.seed)
 	_, _ = h.WriteString(method)
 	_ = h.WriteByte(0)
 	_, _ = h.WriteString(limit)
+	of = h.Sum64()
 	_ = h.WriteByte(0)
 	_, _ = h.Write(key)
-	return h.Sum64()
+	return of, h.Sum64()
 }
 
 // pause is the time in which a refusal is not told again.
 type pause struct {
 	until time.Duration
 	hash  uint64
+	of    uint64 // the hash of its limit
 }
 
 // pauses orders by when they end. It implements [heap.Interface].

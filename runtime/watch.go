@@ -13,8 +13,8 @@ const watchInterval = 500 * time.Millisecond
 
 // OverrideSource is where overrides come from: a file, see package overrides, or a hash in Redis, see package redislimit.
 type OverrideSource interface {
-	// Load returns what the source says now. An error says that it cannot be told: then what it said last holds. Once
-	// returned, Overrides are not changed; to return the same pointer says that nothing has changed. It is called by one
+	// Load returns what the source says now. An error says that it cannot be told, or, if it is an [*OverridesError], that
+	// something is wrong with it: then what it said last holds. Once returned, Overrides are not changed; to return the same pointer says that nothing has changed. It is called by one
 	// goroutine of a Limiter at a time, and should return when ctx ends.
 	Load(ctx context.Context) (*Overrides, error)
 }
@@ -29,6 +29,16 @@ type OverrideStore interface {
 	SetMode(ctx context.Context, m *Mode) error
 }
 
+// OverridesError says that overrides were read, and what is wrong with them: somebody has to mend them. Other errors of an
+// [OverrideSource] may pass by themselves. It has the text of Err.
+type OverridesError struct{ Err error }
+
+// Error returns the text of Err.
+func (e *OverridesError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *OverridesError) Unwrap() error { return e.Err }
+
 // watch is a source that a Limiter looks at.
 type watch struct {
 	limiter *Limiter
@@ -36,6 +46,7 @@ type watch struct {
 	stop    context.CancelFunc
 	taken   *Overrides // under the lock of overriding
 	told    string     // the last error; empty if the last look found none
+	failed  throttle   // of telling that it could not be loaded
 }
 
 var errClosed = errors.New("ratelimit: the Limiter is closed")
@@ -46,7 +57,8 @@ var errClosed = errors.New("ratelimit: the Limiter is closed")
 //
 // What a source says is taken as a whole, and not at all if something is wrong with it, see [Limiter.CheckOverrides], or if
 // it cannot be loaded: then what it said last holds. Both are told by an [Event] of [EventOverrides]; the same error once, until
-// all is well.
+// all is well, and that it cannot be loaded once a minute at most. So is that a source, from which something was taken, says
+// nothing any more, as it may have lost it.
 //
 // The first look is over when Watch returns. Its error is that of this look: nothing was taken yet, but the Limiter goes on
 // looking, so that a program may start while its source is away.
@@ -137,11 +149,11 @@ func (w *watch) look(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	changed := false
+	var changed, gone bool
 	if err == nil {
-		changed, err = w.take(o)
+		changed, gone, err = w.take(o)
 	}
-	w.tell(changed, err)
+	w.tell(changed, gone, err)
 	return err
 }
 
@@ -154,26 +166,30 @@ func (w *watch) load(ctx context.Context) (o *Overrides, err error) {
 	}()
 	o, err = w.source.Load(ctx)
 	if err == nil && o == nil {
-		err = errors.New("ratelimit: a source of overrides returned nothing: want Overrides")
+		err = &OverridesError{errors.New("ratelimit: a source of overrides returned nothing: want Overrides")}
 	}
 	return o, err
 }
 
-// take reports whether the Limiter has taken overrides that it has not had before.
-func (w *watch) take(o *Overrides) (changed bool, err error) {
+// take reports whether the Limiter has taken overrides that it has not had before, and whether those before were something and
+// these are nothing.
+func (w *watch) take(o *Overrides) (changed, gone bool, err error) {
 	ov := &w.limiter.overriding
 	ov.mu.Lock()
-	same := o == w.taken || w.taken != nil && reflect.DeepEqual(o, w.taken)
+	before := w.taken
 	ov.mu.Unlock()
-	if same {
-		return false, nil
+	if o == before || before != nil && reflect.DeepEqual(o, before) {
+		return false, false, nil
 	}
 	if err := w.limiter.CheckOverrides(o); err != nil {
-		return false, err
+		return false, false, err
 	}
 	w.set(o)
-	return true, nil
+	return true, before.sayAnything() && !o.sayAnything(), nil
 }
+
+// sayAnything reports whether there is an entry, be it empty.
+func (o *Overrides) sayAnything() bool { return o != nil && (o.Mode != nil || len(o.Limits) > 0) }
 
 // set has overrides hold that the Limiter can keep.
 func (w *watch) set(o *Overrides) {
@@ -184,8 +200,9 @@ func (w *watch) set(o *Overrides) {
 	ov.merge()
 }
 
-// tell tells the observers what came of a look, unless they know.
-func (w *watch) tell(changed bool, err error) {
+// tell tells the observers what came of a look, unless they know. That a source cannot be loaded may have another text at each
+// look, as that of a connection from another port.
+func (w *watch) tell(changed, gone bool, err error) {
 	said := ""
 	if err != nil {
 		said = err.Error()
@@ -193,9 +210,17 @@ func (w *watch) tell(changed bool, err error) {
 	if isAway(err) { // which the source, or the store that it is beside, has told by itself
 		return
 	}
-	news := changed || said != w.told
-	w.told = said
-	if news {
-		w.limiter.tell(context.Background(), &Event{Kind: EventOverrides, Err: err})
+	if !changed && said == w.told {
+		return
 	}
+	if err != nil && !isOfOverrides(err) && !w.failed.isDue(time.Now()) {
+		return
+	}
+	w.told = said
+	w.limiter.tell(context.Background(), &Event{Kind: EventOverrides, Err: err, Gone: gone})
+}
+
+func isOfOverrides(err error) bool {
+	_, ok := errors.AsType[*OverridesError](err)
+	return ok
 }

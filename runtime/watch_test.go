@@ -3,6 +3,7 @@ package ratelimit_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -98,6 +99,67 @@ func TestSourceIsWatched(t *testing.T) {
 		look()
 		holding(t, limiter, 4)
 		told.expect(t, "ratelimit: override of m.Get#1s: count is -1: want 1 to 1000000000")
+	})
+}
+
+// A connection that breaks has another text each time, by its port: that is no warning at each look, nor is one that comes and
+// goes. What is wrong with overrides is told at once.
+func TestSourceThatFailsInEverOtherWords(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log logged
+		limiter := log.limiter(t, memlimit.New())
+		limiter.Guard("m.Get", getRule)
+		s := &source{overrides: countOf(3)}
+		watching(t, limiter, s)
+		log.check(t, `level=INFO msg="rate limit: overrides taken"`)
+		port := 40_000
+		fail := func() {
+			port++
+			s.say(nil, fmt.Errorf("read tcp 10.0.0.1:%d->10.0.0.2:6379: connection reset by peer", port))
+			look()
+		}
+		line := func(port int) string {
+			return fmt.Sprintf(`level=WARN msg="rate limit: overrides not read" error="read tcp 10.0.0.1:%d->10.0.0.2:6379: connection reset by peer"`, port)
+		}
+		for range 300 { // two and a half minutes
+			fail()
+		}
+		log.check(t, line(40_001), line(40_121), line(40_241))
+		s.say(overrides(getID, ratelimit.Override{Count: -1}), nil)
+		look()
+		log.check(t, `level=WARN msg="rate limit: overrides refused" error="ratelimit: override of m.Get#1s: count is -1: want 1 to 1000000000"`)
+		s.say(countOf(3), nil)
+		look()
+		log.check(t, `level=INFO msg="rate limit: overrides taken"`)
+		for range 120 { // another two, every second
+			fail()
+			s.say(countOf(3), nil)
+			look()
+		}
+		taken := `level=INFO msg="rate limit: overrides taken"`
+		log.check(t, line(40_330), taken, line(40_390), taken)
+	})
+}
+
+// A server that has lost its data, or a file that was emptied, is told otherwise than a change.
+func TestOverridesThatAreGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log logged
+		limiter := log.limiter(t, memlimit.New())
+		limiter.Guard("m.Get", getRule)
+		s := &source{overrides: &ratelimit.Overrides{}}
+		watching(t, limiter, s)
+		taken, gone := `level=INFO msg="rate limit: overrides taken"`, `level=WARN msg="rate limit: overrides are gone"`
+		log.check(t, taken)
+		for _, said := range []*ratelimit.Overrides{countOf(3), {Mode: new(ratelimit.ModeEnforce)}} {
+			s.say(said, nil)
+			look()
+			log.check(t, taken)
+			s.say(&ratelimit.Overrides{Limits: map[string]*ratelimit.Override{}}, nil)
+			look()
+			log.check(t, gone)
+		}
+		holding(t, limiter, 2)
 	})
 }
 

@@ -34,7 +34,7 @@ type server struct {
 // item is one line of the news.
 type item struct {
 	At     time.Time `json:"at"`
-	Kind   string    `json:"kind"` // that of the event
+	Kind   string    `json:"kind"` // that of the event; gone is that of overrides that are
 	Bad    bool      `json:"bad"`
 	About  string    `json:"about,omitempty"` // the server or method
 	Detail string    `json:"detail,omitempty"`
@@ -48,10 +48,13 @@ func (n *news) add(e *ratelimit.Event) {
 		it.Detail = e.Err.Error()
 		it.Detail = strings.ToValidUTF8(it.Detail[:min(len(it.Detail), longestDetail)], "")
 	}
+	if e.Gone {
+		it.Kind = "gone"
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if e.Kind == ratelimit.EventOutage {
-		it.About = e.Server
+		it.About, it.Bad = e.Server, e.Away
 		n.setServer(server{e.Server, e.Away, now})
 	}
 	if i := slices.IndexFunc(n.items, it.same); i >= 0 {

@@ -17,8 +17,16 @@ import (
 
 // Parse reads overrides that are written as in a file of them, in YAML or JSON. The name is for errors, of which it returns
 // all, a line each: limits.yaml:4:12: count is 0: want an integer, 1 to 1000000000. A text that holds nothing is an error:
-// where nothing is to be overridden, it says limits: {}.
+// where nothing is to be overridden, it says limits: {}. The error is a [*ratelimit.OverridesError].
 func Parse(name string, text []byte) (*ratelimit.Overrides, error) {
+	read, err := parse(name, text)
+	if err != nil {
+		return nil, &ratelimit.OverridesError{Err: err}
+	}
+	return read, nil
+}
+
+func parse(name string, text []byte) (*ratelimit.Overrides, error) {
 	p := &parser{name: name, read: &ratelimit.Overrides{Limits: map[string]*ratelimit.Override{}}}
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	var document, second yaml.Node

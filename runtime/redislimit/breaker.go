@@ -48,6 +48,7 @@ type breaker struct {
 	latest  time.Duration // when there was a failure last
 	back    time.Duration // when the server came back on the path
 	untold  bool          // that it is off the path
+	left    bool          // whether it was reported to have left meanwhile
 }
 
 func newBreaker(server string, s *sender) *breaker {
@@ -189,7 +190,14 @@ func (b *breaker) changed(_ string, from, to gobreaker.State) {
 	case to == gobreaker.StateClosed:
 		b.tellLocked()
 		b.back = b.now()
+		if b.left {
+			b.left = false
+			return
+		}
 		b.sender.outages.add(Outage{Server: b.server})
+	case to == gobreaker.StateOpen && b.left: // it has keys again, as it was tried, but does not answer
+		b.left, b.untold = false, true
+		b.tellLocked()
 	}
 }
 
@@ -204,5 +212,6 @@ func (b *breaker) tellLocked() {
 	if b.untold {
 		b.untold = false
 		b.sender.outages.add(Outage{Server: b.server, Down: true, Err: b.failure.Err})
+		b.expectLeave()
 	}
 }

@@ -3,6 +3,8 @@ package redislimit_test
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,6 +35,7 @@ func TestCluster(t *testing.T) {
 	t.Run("wrapped clients", func(t *testing.T) { wrappedClients(t, options) })
 	t.Run("hidden cluster under load", func(t *testing.T) { hiddenClusterUnderLoad(t, options) })
 	t.Run("overrides", func(t *testing.T) { overridesOfCluster(t, connect(t)) })
+	t.Run("servers that have keys", func(t *testing.T) { serversThatHaveKeys(t, connect(t)) })
 	t.Run("check", func(t *testing.T) { checkOfCluster(t, options) })
 }
 
@@ -41,6 +44,18 @@ func clusterClient(t *testing.T, options *redis.ClusterOptions) *redis.ClusterCl
 	client := redis.NewClusterClient(options)
 	t.Cleanup(func() { _ = client.Close() })
 	return client
+}
+
+// Those that left are told from those that did not by the names by which calls go.
+func serversThatHaveKeys(t *testing.T, client *redis.ClusterClient) {
+	servers := map[string]bool{}
+	for i := range 100 {
+		servers[masterOf(t, client, fmt.Sprint(i)).Options().Addr] = true
+	}
+	members, err := redislimit.New(client).Members(t.Context())
+	if want := slices.Sorted(maps.Keys(servers)); err != nil || !slices.Equal(slices.Sorted(slices.Values(members)), want) {
+		t.Errorf("%q have keys, %v: want %q", members, err, want)
+	}
 }
 
 // S02

@@ -53,6 +53,9 @@ func (e *Error) Is(target error) bool {
 // Away reports whether the Kind is [KindOutage]: [OnOutage] has told it, so that [ratelimit.Log] need not.
 func (e *Error) Away() bool { return e.Kind == KindOutage }
 
+// ErrorType returns the Kind, which is what OpenTelemetry takes for the attribute error.type: unlike the text it has no key in it.
+func (e *Error) ErrorType() string { return string(e.Kind) }
+
 // Kind is a kind of [Error], in one word that will do as a label of a metric.
 type Kind string
 

@@ -45,6 +45,14 @@ func NewOn(client Client, route func(ctx context.Context, key string) (string, e
 // OnReload has the Store call something of the test's to learn anew where keys live.
 func (s *Store) OnReload(reload func()) { s.sender.reload = reload }
 
+// OnMembers has the Store call something of the test's to learn which servers have keys.
+func (s *Store) OnMembers(members func(ctx context.Context) ([]string, error)) {
+	s.sender.members = members
+}
+
+// Members returns the servers that have keys.
+func (s *Store) Members(ctx context.Context) ([]string, error) { return s.sender.members(ctx) }
+
 // TryAgainMost is how long a script is sent again whose keys are on the move.
 const TryAgainMost = tryAgainMost
 

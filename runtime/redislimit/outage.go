@@ -11,7 +11,7 @@ import (
 type Outage struct {
 	Server string // its address, or what a client of Sentinel calls itself
 	Down   bool   // whether it is taken off
-	Err    error  // the last failure of those that took it off; nil if it is back
+	Err    error  // the last failure of those that took it off, or why it is not waited for any more; nil if it is back
 }
 
 // OnOutage has the Store report when a server is taken off the path of calls, and when it is back, besides the Observers of
@@ -27,8 +27,9 @@ type Outage struct {
 // end of a caller's context before [Timeout] is no failure, but a server that has answered nobody for as long as that is
 // asked for so long, whether the caller waits or not.
 //
-// In a Cluster or Ring each server is watched by itself. One that leaves it while it is off the path is never reported as
-// back.
+// In a Cluster or Ring each server is watched by itself. Of one that leaves it while it is off the path, as the former master
+// does in a failover, that is reported some ten seconds later: it is not Down then, and Err says so. Should it have keys
+// again, it is reported only if it is still away.
 //
 // No call waits for report. It is called once at a time, in order, in a goroutine of its own, which does not recover its
 // panics. That a server is silent is reported up to a second later, as go-redis takes that long to tell why it cannot connect.
@@ -46,6 +47,10 @@ func (s *Store) WatchOutages(report func(server string, away bool, err error)) (
 func logOutage(o Outage) {
 	if o.Down {
 		slog.Warn("ratelimit: Redis is off the path of calls until it answers", "server", o.Server, "error", o.Err)
+		return
+	}
+	if o.Err != nil {
+		slog.Info("ratelimit: Redis goes on without a server", "server", o.Server, "error", o.Err)
 		return
 	}
 	slog.Info("ratelimit: Redis is back on the path of calls", "server", o.Server)

@@ -11,8 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
 
@@ -36,8 +34,13 @@ const (
 // user needs +hgetall on the key, and whoever edits +hset and +hdel. Neither reading nor writing goes by what is known of a
 // server that is off the path of calls, nor counts as a failure of it. Each takes a second at most. It is safe for
 // concurrent use.
+//
+// In a Ring the overrides are what the hashes of all shards say, as a Ring looks elsewhere for a key whose shard is away. So all
+// have to answer, or what was read last goes on; a field of which two say different things is an error. Set and SetMode write to
+// the shard that has the field, or else where the key lives.
 type Overrides struct {
 	store *Store
+	hash  hash
 	turn  chan struct{} // one command at a time: what a server that hangs has not answered does not pile up
 
 	mu     sync.Mutex
@@ -49,16 +52,25 @@ type Overrides struct {
 var _ ratelimit.OverrideStore = (*Overrides)(nil)
 
 // Overrides returns the overrides that are kept beside the buckets of the Store.
-func (s *Store) Overrides() *Overrides { return &Overrides{store: s, turn: make(chan struct{}, 1)} }
+func (s *Store) Overrides() *Overrides {
+	o := &Overrides{store: s, hash: oneHash{s.sender.client}, turn: make(chan struct{}, 1)}
+	if s.sender.hashes != nil {
+		o.hash = s.sender.hashes
+	}
+	return o
+}
 
-// Load implements [ratelimit.OverrideSource]. The error is an [*Error], or says all that is wrong with the fields: then none of
-// them is taken.
+// Load implements [ratelimit.OverrideSource]. The error is an [*Error], or a [*ratelimit.OverridesError] that says all that is
+// wrong with the fields: then none of them is taken.
 func (o *Overrides) Load(ctx context.Context) (*ratelimit.Overrides, error) {
-	cmd := redis.NewMapStringStringCmd(ctx, "hgetall", o.key())
-	if err := o.do(ctx, cmd); err != nil {
+	var fields map[string]string
+	err := o.do(ctx, func(ctx context.Context) (err error) {
+		fields, err = o.hash.read(ctx, o.key())
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
-	fields := cmd.Val()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.fields == nil || !maps.Equal(fields, o.fields) {
@@ -76,7 +88,7 @@ func (o *Overrides) Set(ctx context.Context, limit string, override *ratelimit.O
 		return fmt.Errorf("redislimit: override of %q: want an id, such as users.Service.Get#1s", limit)
 	}
 	if override == nil {
-		return o.do(ctx, redis.NewIntCmd(ctx, "hdel", o.key(), limit))
+		return o.write(ctx, limit, nil)
 	}
 	text, err := override.MarshalJSON()
 	if err == nil {
@@ -85,19 +97,24 @@ func (o *Overrides) Set(ctx context.Context, limit string, override *ratelimit.O
 	if err != nil {
 		return fmt.Errorf("redislimit: override of %s: %w", limit, err)
 	}
-	return o.do(ctx, redis.NewIntCmd(ctx, "hset", o.key(), limit, text))
+	return o.write(ctx, limit, text)
 }
 
 // SetMode implements [ratelimit.OverrideStore]. Its error is as that of Set.
 func (o *Overrides) SetMode(ctx context.Context, m *ratelimit.Mode) error {
 	if m == nil {
-		return o.do(ctx, redis.NewIntCmd(ctx, "hdel", o.key(), modeField))
+		return o.write(ctx, modeField, nil)
 	}
 	text, err := m.MarshalText()
 	if err != nil {
 		return err
 	}
-	return o.do(ctx, redis.NewIntCmd(ctx, "hset", o.key(), modeField, text))
+	return o.write(ctx, modeField, text)
+}
+
+// write sets a field, or with nil deletes it.
+func (o *Overrides) write(ctx context.Context, field string, text []byte) error {
+	return o.do(ctx, func(ctx context.Context) error { return o.hash.write(ctx, o.key(), field, text) })
 }
 
 func (o *Overrides) key() string { return o.store.prefix + overridesKey }
@@ -119,12 +136,15 @@ func (o *Overrides) parse(fields map[string]string) (*ratelimit.Overrides, error
 			errs = append(errs, fmt.Errorf("redislimit: %q, field %q: %w", o.key(), field, err))
 		}
 	}
-	return read, errors.Join(errs...)
+	if errs != nil {
+		return nil, &ratelimit.OverridesError{Err: errors.Join(errs...)}
+	}
+	return read, nil
 }
 
-// do sends a command. What the client goes on waiting for when the time is up ends in the background, and nothing else is sent
+// do has the client do something. What it goes on waiting for when the time is up ends in the background, and nothing else is sent
 // until then.
-func (o *Overrides) do(ctx context.Context, cmd redis.Cmder) error {
+func (o *Overrides) do(ctx context.Context, what func(context.Context) error) error {
 	if err := o.store.sender.ready(); err != nil {
 		return o.wrap(err)
 	}
@@ -144,7 +164,7 @@ func (o *Overrides) do(ctx context.Context, cmd redis.Cmder) error {
 	go func() {
 		defer func() { <-o.turn }()
 		defer close(done)
-		panicked = caught(func() { err = o.store.sender.client.Process(ctx, cmd) })
+		panicked = caught(func() { err = what(ctx) })
 	}()
 	select {
 	case <-done:
@@ -165,9 +185,16 @@ func (o *Overrides) wrap(err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case isOfOverrides(err):
+		return err
 	case errors.Is(err, ratelimit.ErrMisconfigured):
 		return &Error{Method: "overrides", Keys: []string{o.key()}, Kind: KindMisconfigured, Err: err}
 	}
 	e := faultOf(err)
 	return &Error{Method: "overrides", Keys: []string{o.key()}, Kind: e.Kind, Err: e.Err}
+}
+
+func isOfOverrides(err error) bool {
+	_, ok := errors.AsType[*ratelimit.OverridesError](err)
+	return ok
 }

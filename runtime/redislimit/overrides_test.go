@@ -33,6 +33,8 @@ func (o *overrideEvents) Observe(_ context.Context, e *ratelimit.Event) {
 	defer o.mu.Unlock()
 	switch {
 	case e.Kind != ratelimit.EventOverrides:
+	case e.Gone:
+		o.events = append(o.events, "gone")
 	case e.Err == nil:
 		o.events = append(o.events, "taken")
 	default:

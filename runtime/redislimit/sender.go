@@ -24,8 +24,10 @@ type sender struct {
 	// for it until it has once succeeded.
 	route   func(ctx context.Context, key string) (server string, err error)
 	routed  atomic.Bool
-	only    *server  // the one, or those that are asked where keys live
-	servers sync.Map // the others, by address, each a *server
+	members func(ctx context.Context) (servers []string, err error) // those that have keys now; nil if there is one
+	hashes  *ringHash                                               // where overrides are kept in a Ring; nil if it is none
+	only    *server                                                 // the one, or those that are asked where keys live
+	servers sync.Map                                                // the others, by address, each a *server
 }
 
 // server is one that a sender sends to.
@@ -70,7 +72,10 @@ func (s *sender) lead(client processor) {
 	case cluster:
 		s.reload = func() { client.ReloadState(context.Background()) } // in the background
 		s.route = func(ctx context.Context, key string) (string, error) { return addr(client.MasterForKey(ctx, key)) }
+		s.members = func(ctx context.Context) ([]string, error) { return mastersOf(ctx, client) }
 	case ring:
+		s.hashes = newRingHash(client)
+		s.members = s.hashes.members
 		s.route = func(_ context.Context, key string) (string, error) { return addr(client.GetShardClientForKey(key)) }
 	}
 	if most := poolSize(client); most > 0 { // those without a connection would only wait for one

@@ -3,6 +3,7 @@ package redislimit_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime"
@@ -59,6 +60,68 @@ func TestObserversAreToldOfOutages(t *testing.T) {
 		}
 		runtime.KeepAlive(first)
 		runtime.KeepAlive(second)
+	})
+}
+
+// A server that was replaced gets no calls any more that could find it back: it would be away until the program ends.
+func TestServerThatLeavesDuringAnOutage(t *testing.T) {
+	const loading = "LOADING Redis is loading the dataset in memory"
+	inFakeTime(t, func(t *testing.T) {
+		client := &fake{do: failing(loading)}
+		store := redislimit.NewOn(client, func(_ context.Context, key string) (string, error) { return key, nil })
+		const server = "rl:{a}:tb:1m"
+		members, unknown := []string{server}, error(nil)
+		store.OnMembers(func(context.Context) ([]string, error) { return members, unknown })
+		var observer outagesOf
+		limiter, err := ratelimit.New(store, ratelimit.Observe(&observer))
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := func(want ...string) {
+			t.Helper()
+			synctest.Wait()
+			for i := range want {
+				want[i] = server + " " + want[i]
+			}
+			if !slices.Equal(observer.told, want) {
+				t.Errorf("told %q, want %q", observer.told, want)
+			}
+			observer.told = nil
+		}
+		const away, left, back = "true " + loading, "false it has no keys any more: others of the Cluster or Ring have them", "false <nil>"
+		fails(t, store, "a", 5, redislimit.KindLoading)
+		time.Sleep(time.Minute)
+		told(away) // it may be away for long
+		members, unknown = nil, errors.New("no answer")
+		time.Sleep(time.Minute)
+		told()
+		unknown = nil
+		time.Sleep(10 * time.Second)
+		told(left)
+		time.Sleep(time.Hour)
+		told() // once
+
+		// It has keys again, and is still away.
+		members = []string{server}
+		fails(t, store, "a", 1, redislimit.KindLoading)
+		told(away)
+		client.serve(nil)
+		time.Sleep(2 * time.Second)
+		fails(t, store, "a", 1, "")
+		told(back)
+		time.Sleep(time.Hour)
+		told()
+
+		// It leaves again, and is well when it comes back.
+		client.serve(failing(loading))
+		members = nil
+		fails(t, store, "a", 5, redislimit.KindLoading)
+		time.Sleep(10 * time.Second)
+		told(away, left)
+		client.serve(nil)
+		fails(t, store, "a", 1, "")
+		told()
+		runtime.KeepAlive(limiter)
 	})
 }
 

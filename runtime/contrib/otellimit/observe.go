@@ -2,6 +2,10 @@ package otellimit
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -19,19 +23,27 @@ func (o *Observer) Observe(ctx context.Context, e *ratelimit.Event) {
 		failure := failureKey.String(string(e.Failure))
 		o.storeErrors.Add(ctx, 1, metric.WithAttributes(methodKey.String(e.Method), failure))
 		if span := trace.SpanFromContext(ctx); span.IsRecording() {
-			span.AddEvent("ratelimit.store_error", trace.WithAttributes(methodKey.String(e.Method), failure, messageKey.String(e.Err.Error())))
+			span.AddEvent("ratelimit.store_error", trace.WithAttributes(methodKey.String(e.Method), failure, errorTypeKey.String(errorType(e.Err))))
 		}
 	case ratelimit.EventTrouble:
 		o.troubles.Add(ctx, 1, metric.WithAttributes(methodKey.String(e.Method)))
 	case ratelimit.EventOutage:
 		o.outage(ctx, e.Server, e.Away)
 	case ratelimit.EventOverrides:
-		outcome := "taken"
-		if e.Err != nil {
-			outcome = "refused"
-		}
-		o.overrides.Add(ctx, 1, metric.WithAttributes(outcomeKey.String(outcome)))
+		o.overrides.Add(ctx, 1, metric.WithAttributes(outcomeKey.String(ofOverrides(e))))
 	}
+}
+
+func ofOverrides(e *ratelimit.Event) string {
+	switch _, wrong := errors.AsType[*ratelimit.OverridesError](e.Err); {
+	case wrong:
+		return "refused"
+	case e.Err != nil:
+		return "failed"
+	case e.Gone:
+		return "gone"
+	}
+	return "taken"
 }
 
 func (o *Observer) decision(ctx context.Context, e *ratelimit.Event) {
@@ -65,6 +77,23 @@ func outcome(o *ratelimit.Outcome) string {
 	return "refused"
 }
 
+// errorType returns what is wrong in one word, as the error tells it, or else its type. Its text may have keys in it.
+func errorType(err error) string {
+	if typed, ok := errors.AsType[interface {
+		error
+		ErrorType() string
+	}](err); ok {
+		return typed.ErrorType()
+	}
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return fmt.Sprintf("%T", err)
+		}
+		err = inner
+	}
+}
+
 // outage counts servers by their names, since each Limiter of a store tells of all of them.
 func (o *Observer) outage(ctx context.Context, server string, away bool) {
 	o.mu.Lock()
@@ -82,7 +111,18 @@ func (o *Observer) outage(ctx context.Context, server string, away bool) {
 	if was {
 		change = -1
 	}
-	o.outages.Add(ctx, change, metric.WithAttributes(serverKey.String(server)))
+	o.outages.Add(ctx, change, metric.WithAttributes(serverAttributes(server)...))
+}
+
+// serverAttributes returns host and port apart, where the store tells both of one server.
+func serverAttributes(server string) []attribute.KeyValue {
+	host, port, err := net.SplitHostPort(server)
+	if err == nil {
+		if n, err := strconv.ParseUint(port, 10, 16); err == nil {
+			return []attribute.KeyValue{serverKey.String(host), portKey.Int64(int64(n))}
+		}
+	}
+	return []attribute.KeyValue{serverKey.String(server)}
 }
 
 // labels tell the series of a decision apart; those of the duration have the method only.

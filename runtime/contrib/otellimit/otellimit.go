@@ -29,7 +29,8 @@ const (
 	failureKey    = attribute.Key("ratelimit.failure")
 	retryAfterKey = attribute.Key("ratelimit.retry_after") // seconds
 	serverKey     = attribute.Key("server.address")
-	messageKey    = attribute.Key("exception.message")
+	portKey       = attribute.Key("server.port")
+	errorTypeKey  = attribute.Key("error.type")
 )
 
 // durations reach from a decision in memory to a store that is far away and slow, in seconds.
@@ -44,11 +45,13 @@ var durations = []float64{1e-6, 1e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e
 //   - ratelimit.store.errors, calls that the store could not decide: a counter by method and failure, which is what became of
 //     them: local, open or closed;
 //   - ratelimit.troubles, leases that were lost, and what could not be given back: a counter by method;
-//   - ratelimit.outages, servers that are away now: 1 or 0 by server.address;
-//   - ratelimit.overrides, how often overrides were taken or refused: a counter by outcome.
+//   - ratelimit.outages, servers that are away now: 1 or 0 by server.address and server.port;
+//   - ratelimit.overrides, how often overrides were taken; how often they were gone from where they had been, refused, as
+//     something was wrong with them, or failed to be read, once a minute at most of each source: a counter by outcome.
 //
 // The span of a call, if it is recorded, has an event ratelimit.refused for each limit that refused it or would have, and an
-// event ratelimit.store_error if the store could not decide it.
+// event ratelimit.store_error if the store could not decide it, whose error.type is what a method ErrorType of the error returns, as
+// that of Redis does, or else its Go type; never the text, which names keys.
 type Observer struct {
 	decisions   metric.Int64Counter
 	duration    metric.Float64Histogram
@@ -99,7 +102,7 @@ func New(opts ...Option) (*Observer, error) {
 	o.outages, errs[4] = meter.Int64UpDownCounter("ratelimit.outages",
 		metric.WithDescription("Servers of stores that are away."), metric.WithUnit("{server}"))
 	o.overrides, errs[5] = meter.Int64Counter("ratelimit.overrides",
-		metric.WithDescription("How often overrides were taken or refused."), metric.WithUnit("{change}"))
+		metric.WithDescription("How often overrides were taken, gone, refused, or failed to be read."), metric.WithUnit("{change}"))
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}

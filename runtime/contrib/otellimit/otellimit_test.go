@@ -142,16 +142,21 @@ func TestFailures(t *testing.T) {
 			t.Error("a slot of a store that is down")
 		}
 		synctest.Wait() // it is given back, lest the store has given it after all
-		for _, server := range []string{"a", "b", "a"} {
+		for _, server := range []string{"10.0.0.1:6379", "[2001:db8::1]:6379", "a:1,b:2", "10.0.0.1:6379"} {
 			store.report(server, true, errDown)
 		}
-		store.report("b", false, nil)
-		store.report("b", false, nil)
-		observer.Observe(t.Context(), &ratelimit.Event{Kind: ratelimit.EventOverrides, Err: errDown})
-		observer.Observe(t.Context(), &ratelimit.Event{Kind: ratelimit.EventOverrides})
+		store.report("[2001:db8::1]:6379", false, nil)
+		store.report("[2001:db8::1]:6379", false, nil)
+		for _, e := range []ratelimit.Event{{}, {Gone: true}, {Err: &ratelimit.OverridesError{Err: errDown}}, {Err: errDown}} {
+			e.Kind = ratelimit.EventOverrides
+			observer.Observe(t.Context(), &e)
+		}
 		check(t, gather(t, reader),
-			"ratelimit.outages {server} [server.address=a] 1",
-			"ratelimit.outages {server} [server.address=b] 0",
+			"ratelimit.outages {server} [server.address=10.0.0.1,server.port=6379] 1",
+			"ratelimit.outages {server} [server.address=2001:db8::1,server.port=6379] 0",
+			"ratelimit.outages {server} [server.address=a:1\\,b:2] 1",
+			"ratelimit.overrides {change} [ratelimit.outcome=failed] 1",
+			"ratelimit.overrides {change} [ratelimit.outcome=gone] 1",
 			"ratelimit.overrides {change} [ratelimit.outcome=refused] 1",
 			"ratelimit.overrides {change} [ratelimit.outcome=taken] 1",
 			"ratelimit.store.errors {call} [ratelimit.failure=closed,ratelimit.method=slots] 1",
@@ -189,7 +194,7 @@ func TestSpanEvents(t *testing.T) {
 			}
 		}
 		large := "ratelimit.refused ratelimit.limit=1h,ratelimit.method=large,ratelimit.outcome=refused"
-		failed := "ratelimit.store_error exception.message=connection refused,ratelimit.failure=open,ratelimit.method=down"
+		failed := "ratelimit.store_error error.type=*errors.errorString,ratelimit.failure=open,ratelimit.method=down"
 		check(t, got,
 			large, failed,
 			"ratelimit.refused ratelimit.limit=1h,ratelimit.method=get,ratelimit.outcome=refused,ratelimit.retry_after=3600",
@@ -197,6 +202,35 @@ func TestSpanEvents(t *testing.T) {
 			large, failed,
 		)
 	})
+}
+
+// typed is an error of a store that tells what it is in a word, and the key in its text.
+type typed struct{}
+
+func (typed) Error() string     { return `redislimit: take "rl:{get:ann}:tb:1h": no answer within 100ms` }
+func (typed) ErrorType() string { return "timeout" }
+
+// The text of what a store says has the key in it, and a trace is kept by others.
+func TestKeyInATraceByTheTextOfAnError(t *testing.T) {
+	observer, _ := observed(t)
+	spans := tracetest.NewSpanRecorder()
+	tracer := trace.NewTracerProvider(trace.WithSpanProcessor(spans)).Tracer("test")
+	for _, err := range []error{
+		typed{}, fmt.Errorf("get: %w", typed{}), errors.Join(errDown, typed{}), fmt.Errorf("of ann: %w", context.DeadlineExceeded),
+	} {
+		ctx, span := tracer.Start(t.Context(), "call")
+		observer.Observe(ctx, &ratelimit.Event{Kind: ratelimit.EventStoreError, Method: "get", Failure: ratelimit.FailOpen, Err: err})
+		span.End()
+	}
+	var got []string
+	for _, span := range spans.Ended() {
+		for _, event := range span.Events() {
+			set := attribute.NewSet(event.Attributes...)
+			got = append(got, set.Encoded(attribute.DefaultEncoder()))
+		}
+	}
+	const rest = ",ratelimit.failure=open,ratelimit.method=get"
+	check(t, got, "error.type=timeout"+rest, "error.type=timeout"+rest, "error.type=timeout"+rest, "error.type=context.deadlineExceededError"+rest)
 }
 
 // P10: keys are no attributes: an attack makes no new series, neither by callers that are refused nor by others.

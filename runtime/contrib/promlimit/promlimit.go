@@ -9,6 +9,7 @@ package promlimit
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -26,8 +27,10 @@ import (
 //   - ratelimit_store_errors_total{method, failure}: calls that the store could not decide, by what became of them: local, open
 //     or closed;
 //   - ratelimit_troubles_total{method}: leases that were lost, and what could not be given back;
-//   - ratelimit_outages: servers that are away now. One that never comes back under the same name stays counted;
-//   - ratelimit_overrides_total{outcome}: how often overrides were taken or refused.
+//   - ratelimit_outages: servers that are away now, by their names: those of several Stores that have one name, as all that are
+//     found by Sentinel, are one. A server that a Cluster or Ring goes on without is not counted for longer than some ten seconds;
+//   - ratelimit_overrides_total{outcome}: how often overrides were taken; how often they were gone from where they had been,
+//     refused, as something was wrong with them, or failed to be read, once a minute at most of each source.
 //
 // The method is empty for [ratelimit.Limiter.Allow], where the limit is its period. To tell Limiters apart, register a Collector
 // for each with [prometheus.WrapRegistererWith].
@@ -77,7 +80,7 @@ func New() *Collector {
 		outages: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "ratelimit_outages", Help: "Servers of stores that are away.",
 		}),
-		overrides: counter("ratelimit_overrides_total", "How often overrides were taken or refused.", "outcome"),
+		overrides: counter("ratelimit_overrides_total", "How often overrides were taken, gone, refused, or failed to be read.", "outcome"),
 		away:      map[string]struct{}{},
 	}
 }
@@ -98,12 +101,20 @@ func (c *Collector) Observe(_ context.Context, e *ratelimit.Event) {
 	case ratelimit.EventOutage:
 		c.outage(e.Server, e.Away)
 	case ratelimit.EventOverrides:
-		if e.Err != nil {
-			c.overrides.WithLabelValues("refused").Inc()
-		} else {
-			c.overrides.WithLabelValues("taken").Inc()
-		}
+		c.overrides.WithLabelValues(ofOverrides(e)).Inc()
 	}
+}
+
+func ofOverrides(e *ratelimit.Event) string {
+	switch _, wrong := errors.AsType[*ratelimit.OverridesError](e.Err); {
+	case wrong:
+		return "refused"
+	case e.Err != nil:
+		return "failed"
+	case e.Gone:
+		return "gone"
+	}
+	return "taken"
 }
 
 func outcome(o *ratelimit.Outcome) string {

@@ -152,14 +152,18 @@ func TestFailures(t *testing.T) {
 			store.report(server, true, errDown)
 		}
 		store.report("b", false, nil)
-		metrics.Observe(t.Context(), &ratelimit.Event{Kind: ratelimit.EventOverrides, Err: errDown})
-		metrics.Observe(t.Context(), &ratelimit.Event{Kind: ratelimit.EventOverrides})
+		for _, e := range []ratelimit.Event{{}, {Gone: true}, {Err: &ratelimit.OverridesError{Err: errDown}}, {Err: errDown}} {
+			e.Kind = ratelimit.EventOverrides
+			metrics.Observe(t.Context(), &e)
+		}
 		check(t, metrics, `
 			# HELP ratelimit_outages Servers of stores that are away.
 			# TYPE ratelimit_outages gauge
 			ratelimit_outages 2
-			# HELP ratelimit_overrides_total How often overrides were taken or refused.
+			# HELP ratelimit_overrides_total How often overrides were taken, gone, refused, or failed to be read.
 			# TYPE ratelimit_overrides_total counter
+			ratelimit_overrides_total{outcome="failed"} 1
+			ratelimit_overrides_total{outcome="gone"} 1
 			ratelimit_overrides_total{outcome="refused"} 1
 			ratelimit_overrides_total{outcome="taken"} 1
 			# HELP ratelimit_store_errors_total Calls that the store could not decide, by what became of them.

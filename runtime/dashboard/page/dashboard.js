@@ -217,6 +217,7 @@ function servers(told) {
 const kinds = {
 	outage: (n) => [`${n.about || "The store"} ${n.bad ? "went away" : "is back"}`],
 	overrides: (n) => [n.bad ? "Overrides could not be taken; the last good ones hold" : "Overrides were taken"],
+	gone: () => ["Overrides are gone from where they were"],
 	trouble: (n) => [`Trouble with ${n.about || "Limiter.Allow"}`],
 };
 
