@@ -46,11 +46,11 @@ var definitions = []definition{
 	},
 	{
 		name: "time", set: setTime,
-		aliases: "period per window interval duration seconds every ttl expire timewindow lease",
+		aliases: "period per window interval duration seconds every ttl expire timewindow timeunit unit lease",
 	},
 	{
 		name: "rate", set: setRate,
-		aliases: "throughput frequency speed",
+		aliases: "throughput frequency speed permitspersecond",
 	},
 	{
 		name: "ip", set: setIP, boolean: true,
@@ -58,11 +58,11 @@ var definitions = []definition{
 	},
 	{
 		name: "by", set: setBy,
-		aliases: "user tenant caller callers identity groupby peruser byuser",
+		aliases: "user tenant caller callers identity groupby peruser byuser limittype",
 	},
 	{
 		name: "algorithm", set: oneOf(func(a *Annotation) *Algorithm { return &a.Algorithm }, algorithms...),
-		aliases: "algo strategy type kind limiter limittype",
+		aliases: "algo strategy type kind limiter",
 	},
 	{
 		name: "burst", set: integer(func(a *Annotation) *int64 { return &a.Burst }, 1, maxCount),

@@ -3,6 +3,7 @@ package annotations
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/ratelimitgen/ratelimitgen/internal/spelling"
@@ -10,6 +11,9 @@ import (
 
 // tool is the namespace of the directive, as spelling.Plain has it.
 const tool = "ratelimit"
+
+// foreign are the annotations of other languages for what the directive does, as spelling.Plain has them.
+var foreign = []string{tool, "ratelimits", "ratelimiter", "ratelimiters", "accesslimit", "requestlimit", "limit"}
 
 var (
 	// lookalike is a line of a comment in six parts: what opens it, the mark of an annotation in another language, its
@@ -22,6 +26,10 @@ var (
 
 	// tightAttribute is one as directives have it. Blanks around = are how code is written.
 	tightAttribute = regexp.MustCompile(`^(?:limit\s+)?(?:ip\s+)?[A-Za-z][A-Za-z0-9_-]*=[^=\s]`)
+
+	// foreignArguments is how the arguments of an annotation in another language begin that are no attributes: with those of
+	// several in one, with a value alone, or on the next line.
+	foreignArguments = regexp.MustCompile(`^(?:(?:value\s*=\s*)?[{"]|\)?$)`)
 
 	firstWord = regexp.MustCompile(`^[A-Za-z0-9_-]*`)
 )
@@ -94,6 +102,8 @@ func isMeant(open, mark, word, colon, gap, attrs string) bool {
 	isAttribute := name != "" && nearestAttribute(name) != ""
 	isTight := tightAttribute.MatchString(attrs)
 	switch plain := spelling.Plain(word); {
+	case mark == "@" && colon == "(" && slices.Contains(foreign, plain):
+		return isAttribute || plain != "limit" && foreignArguments.MatchString(attrs)
 	case strings.HasPrefix(attrs, "="), strings.HasSuffix(attrs, ",") && !isTight:
 		return false // code that is commented out: a definition, or a field of a literal
 	case strings.ContainsAny(word, blanks):

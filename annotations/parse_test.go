@@ -234,6 +234,12 @@ func TestParseNothing(t *testing.T) {
 		"// RateLimiter: size=5 of the pool",
 		"//ratelimiter:foo=1",
 		"//datelimit:foo=1",
+		"// @RateLimiter(…) is what it was in Java",
+		"// @RateLimits() is none of ours",
+		"//@Limit(\"x\")",
+		"//@Limit(2)",
+		"// RateLimiter(count=5) makes one",
+		"//@NoLimit(count=5)",
 		"//reline:count=5",
 		"// //ratelimit:count=5", // commented out
 		"////ratelimit:count=5",

@@ -95,6 +95,9 @@ func setRate(a *Annotation, v value) Errors {
 		period = "1" + period
 	}
 	d, ok := parseDuration(period)
+	if whole := wholeRate(count, period); ok && whole != "" {
+		return v.want("want a whole count, such as %s", whole)
+	}
 	if !ok || !isDigits(count) {
 		return v.want("want a count and a period, such as 5/s, 100/m, 1000/h, 10/d, 20/15m")
 	}
@@ -107,4 +110,33 @@ func setRate(a *Annotation, v value) Errors {
 	}
 	a.Count, a.Period, a.PeriodText = n, d, period
 	return nil
+}
+
+// maxDecimals keeps what a fraction is shown as readable, and within an int64.
+const maxDecimals = 3
+
+// wholeRate returns the rate of which count, a decimal fraction, and a period of one unit are another spelling, or "".
+func wholeRate(count, period string) string {
+	whole, decimals, ok := strings.Cut(count, ".")
+	unit, isOne := strings.CutPrefix(period, "1")
+	if !ok || !isOne || strings.ContainsAny(unit, "0123456789") || !isDigits(decimals) || len(decimals) > maxDecimals {
+		return ""
+	}
+	n, err := strconv.ParseInt(whole+decimals, 10, 64)
+	if err != nil || n <= 0 {
+		return ""
+	}
+	periods := int64(1)
+	for range decimals {
+		periods *= 10
+	}
+	for _, prime := range []int64{2, 5} {
+		for n%prime == 0 && periods%prime == 0 {
+			n, periods = n/prime, periods/prime
+		}
+	}
+	if periods == 1 {
+		return strconv.FormatInt(n, 10) + "/" + unit
+	}
+	return strconv.FormatInt(n, 10) + "/" + strconv.FormatInt(periods, 10) + unit
 }

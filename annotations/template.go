@@ -1,6 +1,9 @@
 package annotations
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // setKey reads a key template. A mistake in one hole does not hide those of the others.
 func setKey(a *Annotation, v value) Errors {
@@ -37,8 +40,32 @@ func setKey(a *Annotation, v value) Errors {
 		}
 	}
 	flush()
+	if len(parts) <= 1 {
+		errs = append(errs, foreignParts(v)...)
+	}
 	if len(errs) == 0 {
 		a.Key = &Template{Parts: parts}
+	}
+	return errs
+}
+
+// foreignPart is a part of a key as Spring writes it, in its expression language: #user.id, or #p0 for the first argument. With
+// anything but quotes, operators and the ends of words around it, the # is the user's own.
+var foreignPart = regexp.MustCompile(`(?:^|[\s:+('])(#(?:[pa](\d+)|[A-Za-z_]\w*)(?:\??\.[A-Za-z_]\w*(?:\(\))?)*)`)
+
+// foreignParts reports parts of another language in a key without holes: left as they were, they would be literal text, and
+// one bucket would be for all callers.
+func foreignParts(v value) (errs Errors) {
+	if strings.Contains(v.text, "{") {
+		return nil
+	}
+	for _, m := range foreignPart.FindAllStringSubmatchIndex(v.text, -1) {
+		seen := v.text[m[2]:m[3]]
+		expr := strings.ReplaceAll(seen[len("#"):], "?.", ".")
+		if m[4] >= 0 {
+			expr = "$" + expr[len("p"):]
+		}
+		errs = append(errs, v.errorAt(m[2], "%s is not replaced: want {%s}, an expression of Go", seen, expr))
 	}
 	return errs
 }

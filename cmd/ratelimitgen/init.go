@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -28,15 +29,15 @@ const (
 // init adds what a package lacks to begin with: the tool to its go.mod, a go:generate line and an example of a directive. With
 // dry it only shows what that is.
 func (o *output) init(cfg parse.Config, patterns []string, dry bool) int {
-	changes, done, err := makeStart(cfg, patterns)
+	s, err := makeStart(cfg, patterns)
 	if err != nil {
 		return o.report(err)
 	}
-	if len(changes) == 0 {
+	if len(s.changes) == 0 {
 		o.printf("Nothing to add: there are the tool, a go:generate line and a directive.\n")
 		return exitOK
 	}
-	for _, c := range changes {
+	for _, c := range s.changes {
 		path := o.relative(c.path)
 		switch {
 		case !dry:
@@ -51,43 +52,65 @@ func (o *output) init(cfg parse.Config, patterns []string, dry bool) int {
 	if dry {
 		return exitOK
 	}
-	for _, line := range done {
+	for _, line := range s.done {
 		o.printf("%s\n", o.shorten(line))
 	}
-	o.printf("Next: set the limit that you want, and run go generate.\n")
+	if s.vendor != "" {
+		o.printf("Next: run %s, set the limit that you want, run go generate, and %[1]s again for what is generated.\n", s.vendor)
+	} else {
+		o.printf("Next: set the limit that you want, and run go generate.\n")
+	}
 	return exitOK
 }
 
-// makeStart returns the changes, go.mod's first, and a line for each thing that they add.
-func makeStart(cfg parse.Config, patterns []string) (changes []change, done []string, err error) {
-	mod, err := goCommand(cfg.Dir, "env", "GOMOD")
+// start is what init adds.
+type start struct {
+	changes []change // go.mod's first
+	done    []string // a line for each thing that they add
+	vendor  string   // the command that has to vendor it, if the module vendors
+}
+
+func makeStart(cfg parse.Config, patterns []string) (start, error) {
+	env, err := goCommand(cfg.Dir, "env", "GOMOD", "GOWORK")
 	if err != nil {
-		return nil, nil, err
+		return start{}, err
 	}
-	path := strings.TrimSpace(string(mod))
-	if path == "" || path == os.DevNull {
-		return nil, nil, errors.New("no go.mod in this directory or above it: run go mod init first")
+	mod, work, _ := strings.Cut(string(env), "\n")
+	mod, work = strings.TrimSpace(mod), strings.TrimSpace(work)
+	if mod == "" || mod == os.DevNull {
+		return start{}, errors.New("no go.mod in this directory or above it: run go mod init first")
 	}
 	pkg, err := onePackage(cfg, patterns)
 	if err != nil {
-		return nil, nil, err
+		return start{}, err
 	}
 	source, done, err := startPackage(pkg)
 	if err != nil {
-		return nil, nil, err
+		return start{}, err
 	}
-	path = pkg.Module.GoMod // of a workspace, it may be another one than that of the directory
-	changes, err = addTool(path)
+	mod = pkg.Module.GoMod // of a workspace, it may be another one than that of the directory
+	tool, lines, err := addTool(mod)
 	if err != nil {
-		return nil, nil, err
+		return start{}, err
 	}
-	if len(changes) > 0 {
-		done = append([]string{path + ": the tool " + toolPath}, done...)
-	}
+	s := start{changes: tool, done: slices.Concat(lines, done), vendor: vendorCommand(mod, work)}
 	if source != nil {
-		changes = append(changes, *source)
+		s.changes = append(s.changes, *source)
 	}
-	return changes, done, nil
+	return s, nil
+}
+
+// vendorCommand returns the command that vendors for the module of a go.mod, in the workspace of a go.work if there is one,
+// or nothing if nobody has run it.
+func vendorCommand(mod, work string) string {
+	command := "go mod vendor"
+	if work != "" && work != "off" {
+		mod, command = work, "go work vendor"
+	}
+	if _, err := os.Stat(filepath.Join(filepath.Dir(mod), "vendor", "modules.txt")); err != nil {
+		return ""
+	}
+	return command
 }
 
 // listed is what go list says of a package.
@@ -130,48 +153,65 @@ func onePackage(cfg parse.Config, patterns []string) (listed, error) {
 	return pkgs[0], nil
 }
 
-// addTool returns the changes of a go.mod, and its go.sum, that make the command a tool of the module, as go get -tool does.
-// There are none if it is one.
-func addTool(path string) ([]change, error) {
+// addTool returns the changes of a go.mod, and its go.sum, that make the command a tool of the module, as go get -tool does,
+// and a line for each thing that they add. There are none if it is one.
+func addTool(path string) (changes []change, done []string, err error) {
 	old, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	file, err := modfile.Parse(path, old, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, tool := range file.Tool {
 		if tool.Path == toolPath {
-			return nil, nil
+			return nil, nil, nil
 		}
 	}
 	temp, err := os.MkdirTemp("", "ratelimitgen")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer func() { _ = os.RemoveAll(temp) }()
 	sum := strings.TrimSuffix(path, ".mod") + ".sum"
 	sums, err := os.ReadFile(sum)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+		return nil, nil, err
 	}
 	copied := filepath.Join(temp, "go.mod")
 	if err := errors.Join(os.WriteFile(copied, old, 0o600), os.WriteFile(filepath.Join(temp, "go.sum"), sums, 0o600)); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if _, err := goCommand(filepath.Dir(path), "get", "-modfile="+copied, "-tool", toolPath+"@"+toolVersion(file)); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	mod, err := copyChange(copied, path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	done = append(done, path+": the tool "+toolPath)
+	if was, is := goVersion(old), goVersion(mod.new); was != is {
+		done = append(done, fmt.Sprintf("%s: go %s, which the tool needs, in place of go %s", path, is, was))
 	}
 	checked, err := copyChange(filepath.Join(temp, "go.sum"), sum)
-	if err != nil || bytes.Equal(checked.old, checked.new) {
-		return []change{mod}, err
+	if err != nil {
+		return nil, nil, err
 	}
-	return []change{mod, checked}, nil
+	changes = []change{mod}
+	if !bytes.Equal(checked.old, checked.new) {
+		changes = append(changes, checked)
+	}
+	return changes, done, nil
+}
+
+// goVersion returns the version of Go that a go.mod asks for. One without a line is for 1.16.
+func goVersion(mod []byte) string {
+	file, err := modfile.ParseLax("go.mod", mod, nil)
+	if err != nil || file.Go == nil {
+		return "1.16"
+	}
+	return file.Go.Version
 }
 
 // copyChange returns the change that makes a file what another one is.

@@ -80,7 +80,8 @@ func startPackage(pkg listed) (*change, []string, error) {
 	return &change{path: f.path, old: f.content, new: apply(f.content, edits)}, done, nil
 }
 
-// readPackage reads the files of a package that are nobody's output. The error is [parse.Diagnostics] if they do not parse.
+// readPackage reads the files of a package that are nobody's output. The error is [parse.Diagnostics] if they do not parse, or
+// have mistakes in their directives: a comment that was meant as one is not to get a second limit beside it.
 func readPackage(pkg listed) ([]*sourceFile, error) {
 	var files []*sourceFile
 	var mistakes parse.Diagnostics
@@ -101,6 +102,7 @@ func readPackage(pkg listed) ([]*sourceFile, error) {
 			return nil, err
 		case !ast.IsGenerated(f.syntax):
 			files = append(files, f)
+			mistakes = append(mistakes, parse.Mistakes(f.fset, f.syntax, f.content)...)
 		}
 	}
 	if len(mistakes) > 0 {

@@ -88,6 +88,11 @@ func place(fset *token.FileSet, f *sourceFile) *directives {
 	return d
 }
 
+// Mistakes returns those in the directives of one file, as far as it shows them by itself. The syntax must have its comments.
+func Mistakes(fset *token.FileSet, syntax *ast.File, src []byte) Diagnostics {
+	return place(fset, &sourceFile{syntax: syntax, src: src}).diags
+}
+
 // isNearMiss reports whether a comment with mistakes is not read as a directive.
 func isNearMiss(text string, mistakes annotations.Errors) bool {
 	return len(mistakes) > 0 && (mistakes[0].Offset == 0 || strings.HasPrefix(text, "/*"))

@@ -31,7 +31,7 @@ func mayHaveDirectives(src []byte) bool {
 }
 
 // mayBeDirective judges the start of a comment's line: the word ratelimit in any spelling, alone or with an attribute
-// joined to it, or another word that could be a misspelling of it, with a colon and an attribute.
+// joined to it, another word that could be a misspelling of it, with a colon and an attribute, or an annotation with arguments.
 func mayBeDirective(text []byte) bool {
 	const shortest, longest = 5, 24 // of a misspelled tool name
 	start := 0
@@ -58,11 +58,14 @@ func mayBeDirective(text []byte) bool {
 	if end-start > longest {
 		return false
 	}
+	line, _, _ := bytes.Cut(text[end:], []byte("\n"))
+	if bytes.IndexByte(text[:start], '@') >= 0 && bytes.IndexByte(line, '(') >= 0 {
+		return true // an annotation of another language, whose names are many
+	}
 	rest := bytes.TrimLeft(text[end:min(end+8, len(text))], " \t")
 	if len(rest) == 0 || rest[0] != ':' {
 		return false
 	}
-	line, _, _ := bytes.Cut(text[end:], []byte("\n"))
 	return bytes.IndexByte(line, '=') >= 0
 }
 

@@ -25,6 +25,8 @@ func TestMayHaveDirectives(t *testing.T) {
 		{"/* open\nratelimit:skip", true},
 		{"//ratelimit", true},
 		{"//\u00a0ratelimit:count=1", true},
+		{"//@AccessLimit(maxCount = 10)", true},
+		{"// @see the README (count)", false},
 		{"", false},
 		{"/", false},
 		{"//", false},
@@ -46,7 +48,7 @@ func TestMayHaveDirectives(t *testing.T) {
 func FuzzMayHaveDirectives(f *testing.F) {
 	for _, comment := range []string{
 		"//ratelimit:count=1", "// ratelimit: key=a", "//RateLimit count=1", "//ratelimit skip", "/*\n\tratelimit:skip */",
-		"//rate-limit:ip", "//ratelimiter:count=1", "//ratelmt: limit count=1", "//\u2003ratelimit:key=a", "//ratelimitgen:key=a", "//\nrAtelimit:0",
+		"//@RateLimits({", "// @Limit (count=5)", "//rate-limit:ip", "//ratelimiter:count=1", "//ratelmt: limit count=1", "//\u2003ratelimit:key=a", "//ratelimitgen:key=a", "//\nrAtelimit:0",
 	} {
 		f.Add(comment)
 	}

@@ -3,6 +3,7 @@ package ratelimittest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -12,6 +13,9 @@ import (
 
 // Store is a [ratelimit.Store] for tests of what lies behind limits, or in front of them: it allows, refuses or fails as it
 // is told, whatever the limits are, and tells what it was asked. Nothing is ever used up, and no time passes in it.
+//
+// Of a limit with prefetch, an allowed call brings units that the next ones take without asking: an instruction holds for them
+// from the next question on, so give it before the first call, or make the Limiter anew.
 //
 // The zero value allows everything. A Store must not be copied. Its methods are safe for concurrent use.
 type Store struct {
@@ -63,10 +67,16 @@ func (s *Store) Refuse(retryAfter time.Duration, buckets ...Bucket) {
 
 // Fail has the Store return err, as one that cannot be reached would, for whatever is asked for these buckets, or for all
 // if there is none, until a later instruction. What becomes of the call is the Limiter's to say: by default it is then decided
-// in memory, as [ratelimit.FailLocal] says.
+// in memory, as [ratelimit.FailLocal] says. A nil err is one of the Store's own.
 func (s *Store) Fail(err error, buckets ...Bucket) {
+	if err == nil {
+		err = errFail
+	}
 	s.instruct(instruction{buckets: buckets, err: err})
 }
+
+// errFail is for a test that does not care why: with none at all, the Store would allow.
+var errFail = errors.New("ratelimittest: told to fail")
 
 func (s *Store) instruct(o instruction) {
 	o.buckets = slices.Clone(o.buckets)

@@ -39,6 +39,7 @@ func TestOrdersHoldForTheirBuckets(t *testing.T) {
 		{"fail for one", func(s *ratelimittest.Store) { s.Fail(down, bucket{Key: "gets", Name: "1m"}) }, []ratelimit.Charge{other}, "down"},
 		{"which fails those beside it", func(*ratelimittest.Store) {}, []ratelimit.Charge{perHour, other}, "down"},
 		{"but no others", func(*ratelimittest.Store) {}, []ratelimit.Charge{perHour}, "3"},
+		{"fail for no reason", func(s *ratelimittest.Store) { s.Fail(nil) }, []ratelimit.Charge{other}, "ratelimittest: told to fail"},
 		{"at once is a microsecond", func(s *ratelimittest.Store) { s.Refuse(0) }, []ratelimit.Charge{other}, "1µs"},
 		{"allow all", func(s *ratelimittest.Store) { s.Allow() }, []ratelimit.Charge{alice, other}, "3 3"},
 	}
