@@ -1,7 +1,9 @@
+const patience = 10_000; // milliseconds
+
 // ask returns the body of an answer, or in words why there is none.
 export async function ask(method, url, body) {
 	try {
-		const init = { method, headers: {}, cache: "no-store" };
+		const init = { method, headers: {}, cache: "no-store", signal: AbortSignal.timeout(patience) };
 		if (body) {
 			init.headers["Content-Type"] = "application/json";
 			init.body = JSON.stringify(body);

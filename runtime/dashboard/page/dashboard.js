@@ -14,12 +14,24 @@ const figure = new Figure($("total"));
 const sheet = new Sheet($("limit"));
 let order = { by: "id", down: false };
 
+let stream;
+let again; // the timer of the next attempt
+
+// connect has figures come while the page is in view. A browser has six connections to a server over HTTP/1.1, and pages behind
+// others would keep them all.
 function connect() {
-	const stream = new EventSource("events");
+	clearTimeout(again);
+	stream?.close();
+	if (document.hidden) {
+		live("connecting", "connecting");
+		return;
+	}
+	stream = new EventSource("events");
 	stream.onopen = () => live("live", "live");
-	stream.onerror = () => {
+	stream.onerror = ({ target }) => {
+		if (target !== stream) return;
 		live("lost", "no connection, trying again");
-		if (stream.readyState === EventSource.CLOSED) setTimeout(connect, 2000); // after an answer that is no stream, it gives up
+		if (stream.readyState === EventSource.CLOSED) again = setTimeout(connect, 2000); // after an answer that is no stream, it gives up
 	};
 	stream.addEventListener("limits", (e) => list(JSON.parse(e.data)));
 	stream.addEventListener("history", (e) => remember(JSON.parse(e.data)));
@@ -239,4 +251,5 @@ function small(text) {
 	return text ? Object.assign(document.createElement("small"), { textContent: text }) : "";
 }
 
+document.addEventListener("visibilitychange", connect);
 connect();

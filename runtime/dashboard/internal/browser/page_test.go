@@ -120,6 +120,39 @@ func TestThePageConnectsAgain(t *testing.T) {
 	p.wait(text("#calls") + ` === "2"`)
 }
 
+// A browser has six connections to a server. Pages behind others keep none.
+func TestManyTabsDoNotStopTheBrowser(t *testing.T) {
+	s := newSite(t)
+	var streams atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/events" {
+			streams.Add(1)
+			defer streams.Add(-1)
+		}
+		s.board.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	p := open(t, server.URL, desktop, "light")
+	show := func(shown bool) {
+		eval[bool](p, fmt.Sprintf(`Object.defineProperty(document, "hidden", { get: () => %t, configurable: true }), document.dispatchEvent(new Event("visibilitychange"))`, !shown))
+	}
+	for range 3 {
+		show(false)
+		for deadline := time.Now().Add(patience / 2); streams.Load() != 0; time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("a page that nobody sees keeps %d streams, want none", streams.Load())
+			}
+		}
+		s.call("a", 1)
+		show(true)
+		p.wait(text("#live") + ` === "live"`)
+	}
+	p.wait(text("#calls") + ` === "3"`)
+	if n := streams.Load(); n != 1 {
+		t.Errorf("a page that is seen again has %d streams, want 1", n)
+	}
+}
+
 func TestSortingAndFinding(t *testing.T) {
 	s := newSite(t)
 	for _, name := range []string{"shop.Shop.Ask", "shop.Shop.Sell"} {
