@@ -14,6 +14,9 @@ type LimitInfo struct {
 	Name   string
 	Rule   Rule // as the [Guard] was made with it
 	Holds  Rule // as it holds for callers whom no override names, the Limiter's mode included
+
+	// Callers is how many entries of [Override.Callers] the limit has, by which something else may hold for some callers.
+	Callers int
 }
 
 // LimitID returns the id of a method's limit, e.g. "users.Service.Get#1s".
@@ -51,6 +54,15 @@ func (ls *limits) sorted() []knownLimit {
 	return slices.SortedFunc(maps.Values(ls.of), func(a, b knownLimit) int { return cmp.Compare(a.ID, b.ID) })
 }
 
+// Mode returns that of the whole Limiter as it is now: of [WithMode], or as [Overrides] say. No limit holds more strictly. Of a
+// nil Limiter it is [ModeEnforce]. It is safe for concurrent use.
+func (l *Limiter) Mode() Mode {
+	if l == nil {
+		return ModeEnforce
+	}
+	return l.overriding.mode()
+}
+
 // Limits returns the limits of all guards that were made of the Limiter, by their ids in order. A guard that is made again,
 // of the same method, replaces the former one here; one that was dropped is still there. Those of [Limiter.Allow] are not:
 // they come with each call. It is safe for concurrent use.
@@ -64,6 +76,10 @@ func (l *Limiter) Limits() []LimitInfo {
 	for i, k := range known {
 		infos[i] = k.LimitInfo
 		infos[i].Holds = l.holds(k, t)
+		if t != nil {
+			o, _ := t.of(k.ID, k.base) // the error was told when the overrides were taken
+			infos[i].Callers = len(o.Callers)
+		}
 	}
 	return infos
 }

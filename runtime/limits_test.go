@@ -42,6 +42,31 @@ func TestLimitsAreThoseOfTheGuards(t *testing.T) {
 	}
 }
 
+// Overrides for some callers, and the mode of the whole Limiter, are told beside what holds for all others.
+func TestLimitsTellOfCallersAndOfTheMode(t *testing.T) {
+	l := newLimiter(t, memlimit.New(), ratelimit.WithMode(ratelimit.ModeShadow))
+	l.Guard("a.S.Get", ratelimit.Rule{Key: "k", Limit: fivePerSecond})
+	if got := l.Limits()[0].Callers; got != 0 || l.Mode() != ratelimit.ModeShadow {
+		t.Errorf("%d callers, mode %v, want none and shadow", got, l.Mode())
+	}
+	off := ratelimit.ModeOff
+	err := l.Override(&ratelimit.Overrides{Mode: &off, Limits: map[string]*ratelimit.Override{
+		"a.S.Get#1s": {Callers: []ratelimit.CallerOverride{{By: map[string]string{"user": "a"}, Count: 1}, {By: map[string]string{"user": "b"}, Count: 2}}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := l.Limits()[0].Callers; got != 2 || l.Mode() != ratelimit.ModeOff {
+		t.Errorf("%d callers, mode %v, want 2 and off", got, l.Mode())
+	}
+	if err := l.Override(nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := l.Limits()[0].Callers; got != 0 || l.Mode() != ratelimit.ModeShadow {
+		t.Errorf("%d callers, mode %v after the overrides, want none and shadow", got, l.Mode())
+	}
+}
+
 func TestLimitsOfNoLimiter(t *testing.T) {
 	var none *ratelimit.Limiter
 	if got := none.Limits(); len(got) != 0 {

@@ -264,7 +264,28 @@ func TestKeysAreForgotten(t *testing.T) {
 	})
 }
 
-// A hundred thousand keys take no more memory than a few, and the heavy ones are found among them.
+// What cannot be seen, or would turn the text around it, is shown as an escape: callers choose parts of keys.
+func TestInvisibleCharactersOfKeysAreShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		board, limiter := newBoard(t, memlimit.New(), dashboard.ShowKeys())
+		guard := limiter.Guard("m", ratelimit.Rule{Key: "{@user}", Limit: perMinute(1)})
+		for range 2 {
+			_ = guard.Allow(ofUser(t.Context(), "a\u202etxt\u2066.exe\u200bé\xff"))
+		}
+		board.Observe(t.Context(), &ratelimit.Event{Kind: ratelimit.EventTrouble, Err: errors.New("key \u202eb")})
+		o := look(t, board)
+		o.next("second")
+		if got, want := o.second.Keys[0].Key, `a\u202etxt\u2066.exe\u200bé\xff`; got != want {
+			t.Errorf("the key is shown as %q, want %q", got, want)
+		}
+		if got, want := o.second.News[0].Detail, `key \u202eb`; got != want {
+			t.Errorf("the error is shown as %q, want %q", got, want)
+		}
+	})
+}
+
+// P10: each key was a label of the metrics. A hundred thousand keys take no more memory than a few, and the heavy ones are found
+// among them.
 func TestManyKeys(t *testing.T) {
 	board, limiter := newBoard(t, memlimit.New(memlimit.MaxKeys(1000)), dashboard.ShowKeys())
 	guard := limiter.Guard("m", ratelimit.Rule{Key: "{@user}", Limit: perMinute(1), Cost: 1})

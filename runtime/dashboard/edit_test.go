@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -134,7 +135,8 @@ func TestRequestsThatChangeNothing(t *testing.T) {
 		{"form", request("PUT", target, body, header("Content-Type", "application/x-www-form-urlencoded")), 415, "Want Content-Type application/json."},
 		{"text", request("PUT", target, body, header("Content-Type", "text/plain")), 415, "Want Content-Type application/json."},
 		{"POST", request("POST", target, body), 405, "Method Not Allowed"},
-		{"GET", request("GET", target, ""), 405, "Method Not Allowed"},
+		{"other site that looks", request("GET", "/overrides", "", header("Sec-Fetch-Site", "cross-site")), 403, "cross-origin request detected from Sec-Fetch-Site header"},
+		{"same domain that looks", request("GET", target, "", header("Sec-Fetch-Site", "same-site")), 403, "cross-origin request detected from Sec-Fetch-Site header"},
 		{"unknown limit", request("PUT", "/override?limit=shop.Shop.Sell%231m", body), 404, "There is no such limit."},
 		{"no limit", request("PUT", "/override", body), 404, "There is no such limit."},
 		{"no JSON", request("PUT", target, `count: 5`), 422, "invalid character 'c' looking for beginning of value"},
@@ -231,5 +233,30 @@ func TestChangesAreLogged(t *testing.T) {
 	}
 	if len(lines) != 2 || lines[0]["what"] != buy || lines[0]["by"] != "ann" || lines[0]["to"] != `{"count":5}` || lines[1]["to"] != "null" {
 		t.Errorf("the log is\n%s", log.String())
+	}
+}
+
+// So are those who tried, but not each look of who may only look on.
+func TestRefusedChangesAreLogged(t *testing.T) {
+	var log strings.Builder
+	logTo(t, &log)
+	board, _, _ := newEditable(t)
+	serve(board, request("GET", "/overrides", "", header("Authorization", "none")))
+	serve(board, request("PUT", "/mode", `"off"`, header("Authorization", "none")))
+	serve(board, request("DELETE", "/override?limit=shop.Shop.Buy%231m", "", header("Sec-Fetch-Site", "cross-site")))
+	var got []string
+	for line := range strings.Lines(log.String()) {
+		var l struct{ Level, Msg, What, By, From, Why string }
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, strings.Join([]string{l.Level, l.Msg, l.What, l.By, l.From, l.Why}, "|"))
+	}
+	want := []string{
+		"WARN|ratelimit: a change of overrides on the dashboard was refused|mode|ann|192.0.2.1:1234|not authorized",
+		"WARN|ratelimit: a change of overrides on the dashboard was refused|" + buy + "||192.0.2.1:1234|cross-origin request detected from Sec-Fetch-Site header",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the log is\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

@@ -14,10 +14,23 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/runtime/memlimit"
 )
 
-// operator knows those who may change limits by a password.
+// operator knows those who may see and change limits by a password.
 func operator(r *http.Request) (who string, ok bool) {
 	user, password, ok := r.BasicAuth()
-	return user, ok && subtle.ConstantTimeCompare([]byte(password), []byte(os.Getenv("OPERATOR"))) == 1
+	secret := os.Getenv("OPERATOR") // without one nobody may, rather than whoever gives none
+	return user, ok && secret != "" && subtle.ConstantTimeCompare([]byte(password), []byte(secret)) == 1
+}
+
+// guarded has the browser ask for the password, which a page cannot by itself.
+func guarded(page http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, ok := operator(r); !ok {
+			w.Header().Set("WWW-Authenticate", `Basic realm="rate limits", charset="UTF-8"`)
+			http.Error(w, "This page is for operators.", http.StatusUnauthorized)
+			return
+		}
+		page.ServeHTTP(w, r)
+	})
 }
 
 func serveLimits(ctx context.Context, mux *http.ServeMux) error {
@@ -32,23 +45,26 @@ func serveLimits(ctx context.Context, mux *http.ServeMux) error {
 		return err
 	}
 	board.Show(limiter)
-	mux.Handle("/ratelimit/", http.StripPrefix("/ratelimit", board))
+	mux.Handle("/ratelimit/", guarded(http.StripPrefix("/ratelimit", board)))
 
-	response := httptest.NewRecorder()
-	mux.ServeHTTP(response, httptest.NewRequestWithContext(ctx, http.MethodGet, "/ratelimit/", nil))
-	fmt.Println(response.Code, response.Header().Get("Content-Type"))
-
-	response = httptest.NewRecorder()
-	mux.ServeHTTP(response, httptest.NewRequestWithContext(ctx, http.MethodGet, "/ratelimit/overrides", nil))
-	fmt.Print(response.Code, " ", response.Body)
+	for _, password := range []string{"", "guess", os.Getenv("OPERATOR")} {
+		request := httptest.NewRequestWithContext(ctx, http.MethodGet, "/ratelimit/", nil)
+		request.SetBasicAuth("ann", password)
+		response := httptest.NewRecorder()
+		mux.ServeHTTP(response, request)
+		fmt.Println(response.Code, response.Header().Get("WWW-Authenticate"))
+	}
 	return nil
 }
 
 func ExampleDashboard() {
+	_ = os.Setenv("OPERATOR", "correct horse battery staple")
+	defer os.Unsetenv("OPERATOR")
 	if err := serveLimits(context.Background(), http.NewServeMux()); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
-	// 200 text/html; charset=utf-8
-	// 403 You may not change limits.
+	// 401 Basic realm="rate limits", charset="UTF-8"
+	// 401 Basic realm="rate limits", charset="UTF-8"
+	// 200
 }

@@ -62,11 +62,16 @@ func file(name string) http.Handler {
 	if err != nil {
 		panic("dashboard: " + err.Error()) // it is embedded
 	}
-	sum := sha256.Sum256(text)
-	tag := `"` + hex.EncodeToString(sum[:8]) + `"`
+	tag := tagOf(text)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-cache")
 		w.Header().Set("ETag", tag)
 		http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(text))
 	})
+}
+
+// tagOf returns an ETag of a text.
+func tagOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return `"` + hex.EncodeToString(sum[:8]) + `"`
 }

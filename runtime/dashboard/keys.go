@@ -6,9 +6,13 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-kratos/aegis/topk"
 )
@@ -106,12 +110,32 @@ func (k *refusedKeys) top() []refusedKey {
 		return cmp.Or(cmp.Compare(b.Refused, a.Refused), cmp.Compare(a.Limit, b.Limit), cmp.Compare(a.Key, b.Key))
 	})
 	top = top[:min(len(top), shownKeys)]
-	if !k.clear() {
-		for i := range top {
+	for i := range top {
+		if k.clear() {
+			top[i].Key = visible(top[i].Key)
+		} else {
 			top[i].Key = k.hidden(top[i].Key)
 		}
 	}
 	return top
+}
+
+// visible returns a text with escapes for what cannot be seen, such as marks that turn the direction of what follows: a key may
+// hold what a caller has chosen.
+func visible(text string) string {
+	var b strings.Builder
+	for i, r := range text {
+		_, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case !unicode.IsPrint(r):
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 // hidden returns a text by which a key can be followed on this page, but that nobody can find the key from: without the

@@ -19,6 +19,7 @@ type shownLimit struct {
 	Algorithm string     `json:"algorithm"`
 	Holds     shownRule  `json:"holds"`
 	Directive *shownRule `json:"directive,omitempty"` // if something else holds
+	Callers   int        `json:"callers,omitempty"`   // entries of overrides for some callers
 	Edit      bool       `json:"edit"`                // whether it can be overridden
 }
 
@@ -29,6 +30,19 @@ type shownRule struct {
 	Burst int64  `json:"burst,omitempty"` // unless it is the count
 	Mode  string `json:"mode"`
 	Fail  string `json:"fail,omitempty"` // unless it is the Limiter's
+}
+
+// String returns the rule in words.
+func (r shownRule) String() string {
+	text := fmt.Sprintf("count %d, time %s", r.Count, r.Time)
+	if r.Burst > 0 {
+		text += fmt.Sprintf(", burst %d", r.Burst)
+	}
+	text += ", mode " + r.Mode
+	if r.Fail != "" {
+		text += ", fail " + r.Fail
+	}
+	return text
 }
 
 func showRule(r *ratelimit.Rule) shownRule {
@@ -62,7 +76,7 @@ func (d *Dashboard) limits() []shownLimit {
 	for _, info := range d.shown.Load().Limits() {
 		l := shownLimit{
 			ID: info.ID, Method: info.Method, Name: info.Name, Algorithm: info.Rule.Limit.Algorithm.String(),
-			Holds: showRule(&info.Holds), Edit: d.edit != nil,
+			Holds: showRule(&info.Holds), Callers: info.Callers, Edit: d.edit != nil,
 		}
 		if directive := showRule(&info.Rule); directive != l.Holds {
 			l.Directive = &directive
@@ -159,8 +173,9 @@ func (d *Dashboard) list(shown []shownLimit) any {
 	return struct {
 		Edit   bool         `json:"edit"`  // whether someone may change limits
 		Clear  bool         `json:"clear"` // whether keys are shown as they are
+		Mode   string       `json:"mode"`  // of the whole Limiter
 		Limits []shownLimit `json:"limits"`
-	}{d.edit != nil, d.keys.clear(), shown}
+	}{d.edit != nil, d.keys.clear(), d.shown.Load().Mode().String(), shown}
 }
 
 // event writes one event of a stream, see https://html.spec.whatwg.org/multipage/server-sent-events.html.

@@ -46,7 +46,7 @@ func (n *news) add(e *ratelimit.Event) {
 	it := item{At: now, Kind: e.Kind.String(), Bad: e.Err != nil || e.Away, About: e.Method, Times: 1}
 	if e.Err != nil {
 		it.Detail = e.Err.Error()
-		it.Detail = strings.ToValidUTF8(it.Detail[:min(len(it.Detail), longestDetail)], "")
+		it.Detail = visible(strings.ToValidUTF8(it.Detail[:min(len(it.Detail), longestDetail)], ""))
 	}
 	if e.Gone {
 		it.Kind = "gone"

@@ -100,3 +100,22 @@ func TestREADME(t *testing.T) {
 		}
 	}
 }
+
+// A program whose secret nobody has set lets nobody in, least of all those who give none: "" is equal to "".
+func TestTheOperatorOfTheREADMEWithoutASecret(t *testing.T) {
+	for _, secret := range []string{"", "s3cret"} {
+		t.Setenv("OPERATOR", secret)
+		for _, password := range []string{"", "guess", "s3cret"} {
+			r := request("GET", "/", "")
+			r.SetBasicAuth("ann", password)
+			want := secret != "" && password == secret
+			if _, ok := operator(r); ok != want {
+				t.Errorf("with the secret %q and the password %q the operator is let in: %t, want %t", secret, password, ok, want)
+			}
+			r.Header.Del("Authorization")
+			if _, ok := operator(r); ok {
+				t.Errorf("with the secret %q who gives no password is let in", secret)
+			}
+		}
+	}
+}

@@ -19,10 +19,12 @@ type point [4]int
 
 // told is what the page is told.
 type told struct {
+	mode   string
 	limits []struct {
 		ID, Method, Name, Algorithm string
 		Holds                       rule
 		Directive                   *rule
+		Callers                     int
 		Edit                        bool
 	}
 	history struct {
@@ -109,7 +111,7 @@ func (o *onlooker) event() string {
 	var into any
 	switch name {
 	case "limits":
-		into = &struct{ Limits any }{&o.limits}
+		into = &struct{ Mode, Limits any }{&o.mode, &o.limits}
 		o.limits = nil
 	case "history":
 		into = &o.history

@@ -7,12 +7,15 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"strings"
 	"time"
 
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
@@ -36,11 +39,11 @@ func main() {
 
 // run serves the page until ctx ends.
 func run(ctx context.Context, out io.Writer, addr string, open bool) error {
-	// Whoever can open the page is on this machine, and may change limits. Elsewhere ask who it is.
 	overrides := ratelimit.NewOverrides()
-	board := dashboard.New(dashboard.EditWith(overrides, func(*http.Request) (string, bool) { return "you", true }))
+	board := dashboard.New(dashboard.EditWith(overrides, visitor))
 	defer board.Close()
-	limiter, err := ratelimit.New(shop.NewStore(), ratelimit.Observe(board), ratelimit.LocalStore(memlimit.New()))
+	troubles := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})) // and no refusals, which the page shows
+	limiter, err := ratelimit.New(shop.NewStore(), ratelimit.Observe(board, ratelimit.Log(troubles)), ratelimit.LocalStore(memlimit.New()))
 	if err != nil {
 		return err
 	}
@@ -75,6 +78,17 @@ func run(ctx context.Context, out io.Writer, addr string, open bool) error {
 		return err
 	}
 	return nil
+}
+
+// visitor lets whoever opens the page on this machine change limits; elsewhere ask who it is. Other sites may give their own
+// names the address of this machine, so that a browser takes their pages for this one: those names are not let in.
+func visitor(r *http.Request) (who string, ok bool) {
+	host, _, err := net.SplitHostPort(r.Host)
+	if err != nil { // it has no port
+		host = strings.Trim(r.Host, "[]")
+	}
+	addr, err := netip.ParseAddr(host)
+	return "you", host == "localhost" || err == nil && addr.IsLoopback()
 }
 
 // openBrowser does without where there is none.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -9,7 +10,8 @@ import (
 	"testing"
 )
 
-// The program tells where its page is, the page is told figures, and an interrupt ends both.
+// The program tells where its page is, the page is told figures and may change limits, unless it is that of another site whose
+// name leads here (DNS rebinding), and an interrupt ends it all.
 func TestExample(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
@@ -39,6 +41,24 @@ func TestExample(t *testing.T) {
 	}
 	if err := events.Err(); err != nil {
 		t.Fatal(err)
+	}
+
+	for host, want := range map[string]int{"": http.StatusNoContent, "localhost:1": http.StatusNoContent, "evil.example:18733": http.StatusForbidden} {
+		request, err := http.NewRequestWithContext(ctx, http.MethodPut, url+"mode", strings.NewReader(`"enforce"`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Content-Type", "application/json")
+		request.Host = host
+		request.Header.Set("Origin", "http://"+cmp.Or(host, request.URL.Host))
+		resp, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != want {
+			t.Errorf("a change by a page of %q is answered %d, want %d", host, resp.StatusCode, want)
+		}
 	}
 	interrupt()
 	if err := <-ended; err != nil {

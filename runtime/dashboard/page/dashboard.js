@@ -2,6 +2,7 @@ import { ask } from "./ask.js";
 import { draw } from "./chart.js";
 import { Figure, kept } from "./figure.js";
 import { Sheet } from "./sheet.js";
+import { Stored } from "./stored.js";
 import { sum, number, share, lastMinute, rule, clock, duration } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
@@ -12,14 +13,28 @@ let last = 0; // when the last second was
 const rows = new Map(); // by id
 const figure = new Figure($("total"));
 const sheet = new Sheet($("limit"));
+const stored = new Stored($("mode"), $("strays"));
+let changed = ""; // when overrides were changed last
 let order = { by: "id", down: false };
 
+let stream;
+let again; // the timer of the next attempt
+
+// connect has figures come while the page is in view. A browser has six connections to a server over HTTP/1.1, and pages behind
+// others would keep them all.
 function connect() {
-	const stream = new EventSource("events");
+	clearTimeout(again);
+	stream?.close();
+	if (document.hidden) {
+		live("connecting", "connecting");
+		return;
+	}
+	stream = new EventSource("events");
 	stream.onopen = () => live("live", "live");
-	stream.onerror = () => {
+	stream.onerror = ({ target }) => {
+		if (target !== stream) return;
 		live("lost", "no connection, trying again");
-		if (stream.readyState === EventSource.CLOSED) setTimeout(connect, 2000); // after an answer that is no stream, it gives up
+		if (stream.readyState === EventSource.CLOSED) again = setTimeout(connect, 2000); // after an answer that is no stream, it gives up
 	};
 	stream.addEventListener("limits", (e) => list(JSON.parse(e.data)));
 	stream.addEventListener("history", (e) => remember(JSON.parse(e.data)));
@@ -37,7 +52,9 @@ function list(told) {
 	$("keys-note").textContent = told.clear
 		? "About how often, in the last five minutes."
 		: "About how often, in the last five minutes. Keys are hashed with a secret of this process.";
-	$("none").hidden = limits.length > 0;
+	$("all-mode").textContent = told.mode === "off" ? "all off" : `all in ${told.mode}`;
+	$("all-mode").className = `badge ${told.mode}`;
+	$("all-mode").hidden = told.mode === "enforce";
 	const ids = new Set(limits.map((l) => l.id));
 	for (const [id, row] of rows) {
 		if (ids.has(id)) continue;
@@ -47,24 +64,7 @@ function list(told) {
 	limits.forEach(fill);
 	arrange();
 	sheet.limits(told);
-	if (told.edit) showMode();
-}
-
-// showMode shows the mode of the whole Limiter to those who may change it, once.
-async function showMode() {
-	const form = $("mode");
-	if (form.dataset.asked) return;
-	form.dataset.asked = "yes";
-	const answer = await ask("GET", "overrides");
-	if (answer.error) return;
-	form.elements.mode.value = answer.body.mode ?? "";
-	form.hidden = false;
-	form.addEventListener("submit", async (e) => {
-		e.preventDefault();
-		const mode = form.elements.mode.value;
-		const answer = mode ? await ask("PUT", "mode", mode) : await ask("DELETE", "mode");
-		form.querySelector("[role=status]").textContent = answer.error ?? "Set.";
-	});
+	stored.limits(told);
 }
 
 function remember(told) {
@@ -87,6 +87,9 @@ function tick(told) {
 	keys(told.keys);
 	servers(told.servers);
 	news(told.news);
+	const change = told.news.find((n) => n.kind === "overrides")?.at ?? "";
+	if (change !== changed) stored.load();
+	changed = change;
 }
 
 function push(points, point) {
@@ -121,12 +124,13 @@ function fill(l) {
 	row.querySelector(".rule").textContent = `${rule(l.holds, l.algorithm)}, ${l.algorithm}`;
 	const badges = [];
 	if (l.directive) badges.push(badge("overridden", `directive: ${rule(l.directive, l.algorithm)}, ${l.directive.mode}`));
+	if (l.callers) badges.push(badge("for some callers", `${l.callers} ${l.callers === 1 ? "entry" : "entries"} for some callers`, "callers"));
 	if (l.holds.mode !== "enforce") badges.push(badge(l.holds.mode));
 	row.querySelector(".badges").replaceChildren(...badges);
 }
 
-function badge(text, title = "") {
-	return Object.assign(document.createElement("span"), { className: `badge ${text}`, textContent: text, title });
+function badge(text, title = "", kind = text) {
+	return Object.assign(document.createElement("span"), { className: `badge ${kind}`, textContent: text, title });
 }
 
 // seen knows which rows are in view: others need no chart.
@@ -164,6 +168,9 @@ function spark(row) {
 function arrange(now = false) {
 	const text = $("find").value.trim().toLowerCase();
 	for (const [id, row] of rows) row.hidden = !id.toLowerCase().includes(text);
+	$("none").hidden = [...rows.values()].some((row) => !row.hidden);
+	const nothing = rows.size ? `No limit has “${$("find").value.trim()}” in its name.` : "No limit yet: they are shown once their decorators are made.";
+	if ($("none").textContent !== nothing) $("none").textContent = nothing; // or it would be read out again
 	const body = $("rows");
 	if (!now && body.childElementCount === rows.size && body.matches(":hover, :focus-within")) return;
 	const value = (row) => (order.by === "id" ? row.dataset.limit : row.sums?.[order.by] ?? 0);
@@ -240,4 +247,5 @@ function small(text) {
 	return text ? Object.assign(document.createElement("small"), { textContent: text }) : "";
 }
 
+document.addEventListener("visibilitychange", connect);
 connect();

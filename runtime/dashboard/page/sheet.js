@@ -1,5 +1,6 @@
 import { ask } from "./ask.js";
 import { Figure } from "./figure.js";
+import { sure } from "./sure.js";
 import { rule } from "./words.js";
 
 // Sheet shows one limit, and changes what overrides it where that is allowed.
@@ -9,17 +10,19 @@ export class Sheet {
 	#figure;
 	#id = "";
 	#told = { limits: [], edit: false };
-	#override = {}; // of the limit, as the store has it
+	#tag = ""; // of the override that the form was filled with; empty if it could not be read
 
 	constructor(dialog) {
 		this.#dialog = dialog;
 		this.#form = dialog.querySelector("form");
 		this.#figure = new Figure(dialog.querySelector("figure"));
 		dialog.querySelector("#close").addEventListener("click", () => dialog.close());
-		dialog.querySelector("#remove").addEventListener("click", () => this.#send("DELETE"));
+		dialog.querySelector("#remove").addEventListener("click", (e) => {
+			if (sure(e.currentTarget, "Really remove")) this.#send("DELETE");
+		});
 		this.#form.addEventListener("submit", (e) => {
 			e.preventDefault();
-			this.#save();
+			if (this.#tag) this.#save();
 		});
 	}
 
@@ -69,18 +72,27 @@ export class Sheet {
 			note.textContent = this.#told.edit ? "This limit comes with each call and cannot be changed here." : "Limits cannot be changed here.";
 			return;
 		}
-		const answer = await ask("GET", "overrides");
-		if (answer.error) {
+		const id = this.#id;
+		const answer = await ask("GET", this.#url());
+		if (id !== this.#id) return; // another limit was opened meanwhile
+		if (answer.status === 403) {
 			note.textContent = answer.error;
 			return;
 		}
-		this.#override = answer.body.limits?.[this.#id] ?? {};
+		this.#tag = answer.tag ?? "";
+		const override = answer.body ?? {};
 		const fields = this.#form.elements;
-		for (const name of ["count", "time", "burst", "mode", "fail"]) fields[name].value = this.#override[name] ?? "";
-		fields.callers.value = this.#override.callers ? JSON.stringify(this.#override.callers, null, 2) : "";
-		this.#form.querySelector("details").open = !!this.#override.callers;
+		for (const name of ["count", "time", "burst", "mode", "fail"]) fields[name].value = override[name] ?? "";
+		fields.callers.value = override.callers ? JSON.stringify(override.callers, null, 2) : "";
+		this.#form.querySelector("details").open = !!override.callers;
+		// What cannot be read can be removed: it may be why.
+		for (const e of this.#form.querySelectorAll(".fields, details, .main")) e.hidden = !!answer.error;
 		this.#form.hidden = false;
-		this.#answer("");
+		this.#answer(answer.error ?? "", !!answer.error);
+	}
+
+	#url() {
+		return `override?limit=${encodeURIComponent(this.#id)}`;
 	}
 
 	#save() {
@@ -96,18 +108,24 @@ export class Sheet {
 				return;
 			}
 		}
+		if (override.mode === "off" && !sure(this.#form.querySelector(".main"), "Really off")) {
+			this.#answer("No call will be limited.", true);
+			return;
+		}
 		this.#send(Object.keys(override).length ? "PUT" : "DELETE", override);
 	}
 
 	async #send(method, override) {
+		const id = this.#id;
 		this.#answer("Saving");
-		const answer = await ask(method, `override?limit=${encodeURIComponent(this.#id)}`, override);
+		const answer = await ask(method, this.#url(), override, this.#tag);
+		if (id !== this.#id) return; // another limit was opened meanwhile
 		if (answer.error) {
 			this.#answer(answer.error, true);
 			return;
 		}
 		await this.#load();
-		this.#answer(method === "PUT" ? "Saved." : "The directive holds again.");
+		this.#answer(answer.note ?? (method === "PUT" ? "Saved." : "The directive holds again."), !!answer.note);
 	}
 
 	#answer(text, bad = false) {

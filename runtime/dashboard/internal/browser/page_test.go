@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,7 +18,7 @@ import (
 
 const (
 	desktop = 1280
-	phone   = 360
+	phone   = 320
 )
 
 func TestFiguresMove(t *testing.T) {
@@ -120,6 +119,39 @@ func TestThePageConnectsAgain(t *testing.T) {
 	p.wait(text("#calls") + ` === "2"`)
 }
 
+// A browser has six connections to a server. Pages behind others keep none.
+func TestManyTabsDoNotStopTheBrowser(t *testing.T) {
+	s := newSite(t)
+	var streams atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/events" {
+			streams.Add(1)
+			defer streams.Add(-1)
+		}
+		s.board.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	p := open(t, server.URL, desktop, "light")
+	show := func(shown bool) {
+		eval[bool](p, fmt.Sprintf(`Object.defineProperty(document, "hidden", { get: () => %t, configurable: true }), document.dispatchEvent(new Event("visibilitychange"))`, !shown))
+	}
+	for range 3 {
+		show(false)
+		for deadline := time.Now().Add(patience / 2); streams.Load() != 0; time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("a page that nobody sees keeps %d streams, want none", streams.Load())
+			}
+		}
+		s.call("a", 1)
+		show(true)
+		p.wait(text("#live") + ` === "live"`)
+	}
+	p.wait(text("#calls") + ` === "3"`)
+	if n := streams.Load(); n != 1 {
+		t.Errorf("a page that is seen again has %d streams, want 1", n)
+	}
+}
+
 func TestSortingAndFinding(t *testing.T) {
 	s := newSite(t)
 	for _, name := range []string{"shop.Shop.Ask", "shop.Shop.Sell"} {
@@ -140,6 +172,8 @@ func TestSortingAndFinding(t *testing.T) {
 	p.wait(rows + ` === "Ask#1h,Sell#1h,Buy#1h"`)
 	p.do(chromedp.SendKeys("#find", "sEll"))
 	p.wait(rows + ` === "Sell#1h"`)
+	p.do(chromedp.SendKeys("#find", "z"))
+	p.wait(rows + ` === "" && ` + text("#none") + ` === "No limit has “sEllz” in its name." && !document.querySelector("#none").hidden`)
 }
 
 // focus says in words what has the focus.
@@ -161,142 +195,6 @@ func (p *tab) tabTo(name string) (passed []string) {
 	}
 	p.Fatalf("Tab reaches %q, not %q", passed, name)
 	return nil
-}
-
-func TestAnOverrideByKeyboard(t *testing.T) {
-	s, overrides := newEditableSite(t)
-	p := open(t, s.url, desktop, "light")
-	p.wait(`!document.querySelector("#mode").hidden && document.querySelector(".name")`)
-	if got := s.call("a", 9); got != 2 {
-		t.Fatalf("%d calls go on before the change, want 2", got)
-	}
-
-	want := []string{"To the limits", "mode", "Set", "Find a method", "Limit", "Calls a minute", "Refused", "Store errors", "shop.Shop.Buy1h"}
-	if got := p.tabTo("shop.Shop.Buy1h"); !slices.Equal(got, want) {
-		t.Errorf("Tab goes to %q, want %q", got, want)
-	}
-	p.do(chromedp.KeyEvent(kb.Enter))
-	p.wait(`document.querySelector("dialog").open && !document.querySelector("#edit").hidden`)
-	p.tabTo("count")
-	p.do(chromedp.KeyEvent("5" + kb.Enter))
-	p.wait(text("#answer") + ` === "Saved."`)
-	if got := s.call("b", 9); got != 5 {
-		t.Errorf("%d calls go on after Saved, want 5", got)
-	}
-	p.wait(text("#limit-rule") + ` === "Holds: 5 per 1h, fixed-window, mode enforce. Directive: 2 per 1h, fixed-window, mode enforce."`)
-
-	p.do(chromedp.KeyEvent(kb.Escape))
-	p.wait(`!document.querySelector("dialog").open`)
-	if got := eval[string](p, focus); got != "shop.Shop.Buy1h" {
-		t.Errorf("after Escape the focus is on %q, want where it was", got)
-	}
-	p.wait(text(".badges") + ` === "overridden"`)
-
-	p.do(chromedp.KeyEvent(kb.Enter))
-	p.wait(`document.querySelector("dialog").open && !document.querySelector("#edit").hidden`)
-	if got := eval[string](p, "document.forms.edit.elements.count.value"); got != "5" {
-		t.Errorf("the form has the count %q, want that of the override, 5", got)
-	}
-	p.tabTo("Remove the override")
-	p.do(chromedp.KeyEvent(kb.Enter))
-	p.wait(text("#answer") + ` === "The directive holds again."`)
-	if got := s.call("c", 9); got != 2 {
-		t.Errorf("%d calls go on after the override was removed, want 2", got)
-	}
-	if all, _ := overrides.Load(t.Context()); len(all.Limits) != 0 {
-		t.Errorf("the store still has %v", all.Limits)
-	}
-}
-
-func TestOverridesOfCallersAndOfAll(t *testing.T) {
-	s, _ := newEditableSite(t)
-	p := open(t, s.url, desktop, "light")
-	p.wait(`!document.querySelector("#mode").hidden && document.querySelector(".name")`)
-	p.do(chromedp.Click(".name"))
-	p.wait(`!document.querySelector("#edit").hidden`)
-	fill := func(name, value string) {
-		eval[string](p, fmt.Sprintf("document.forms.edit.elements[%q].value = %q", name, value))
-	}
-	save := func(answer string) {
-		t.Helper()
-		p.do(chromedp.Click("#edit .main"))
-		p.wait(text("#answer") + fmt.Sprintf(".startsWith(%q)", answer))
-	}
-	fill("count", "1")
-	fill("callers", `[{"by": {"user": "vip"}, "count": 8}]`)
-	save("Saved.")
-	if vip, other := s.call("vip", 9), s.call("a", 9); vip != 8 || other != 1 {
-		t.Errorf("%d calls of a vip and %d of another go on, want 8 and 1", vip, other)
-	}
-	fill("count", "")
-	save("Saved.") // and keeps what it says of callers
-	if vip, other := s.call("vip", 9), s.call("b", 9); vip != 0 || other != 2 {
-		t.Errorf("%d further calls of a vip and %d of another go on, want none and 2", vip, other)
-	}
-	fill("burst", "9") // which a browser hides for this algorithm
-	save("ratelimit: override of shop.Shop.Buy#1h: burst is 9: fixed-window has no burst")
-	fill("callers", "vip")
-	save(`For some callers: ` + eval[string](p, `(() => { try { JSON.parse("vip") } catch (e) { return e.message } })()`))
-
-	p.do(chromedp.Click("#close"))
-	eval[string](p, `document.querySelector("#mode select").value = "off"`)
-	p.do(chromedp.Click("#mode button"))
-	p.wait(text("#mode [role=status]") + ` === "Set."`)
-	if got := s.call("c", 9); got != 9 {
-		t.Errorf("%d calls go on with all limits off, want 9", got)
-	}
-	p.wait(text(".badges") + ` === "overriddenoff"`)
-}
-
-func TestNothingCanBeChangedWithoutAnAuthorizer(t *testing.T) {
-	s := newSite(t)
-	p := open(t, s.url, desktop, "light")
-	p.wait(`document.querySelector(".name")`)
-	p.do(chromedp.Click(".name"))
-	p.wait(text("#no-edit") + ` === "Limits cannot be changed here."`)
-	if eval[bool](p, `document.querySelector("#edit").checkVisibility() || document.querySelector("#mode").checkVisibility()`) {
-		t.Error("there is a form")
-	}
-	for _, target := range []string{"override?limit=shop.Shop.Buy%231h", "mode"} {
-		status := eval[int](p, fmt.Sprintf(`fetch(%q, {method: "PUT", headers: {"Content-Type": "application/json"}, body: '{"count": 9}'}).then((r) => r.status)`, target))
-		if status != http.StatusNotFound {
-			t.Errorf("PUT %s is answered %d, want 404", target, status)
-		}
-	}
-	if got := s.call("a", 9); got != 2 {
-		t.Errorf("%d calls go on, want 2", got)
-	}
-}
-
-// A page of another site that an operator has open changes nothing, whatever it sends.
-func TestOtherSitesChangeNothing(t *testing.T) {
-	s, overrides := newEditableSite(t)
-	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprint(w, `<div id="live" data-state="live"></div>`)
-	}))
-	defer evil.Close()
-	p := open(t, evil.URL, desktop, "light")
-	for _, init := range []string{
-		`{method: "PUT", headers: {"Content-Type": "application/json"}, body: '{"count": 9}'}`,
-		`{method: "PUT", body: '{"count": 9}'}`,
-		`{method: "DELETE"}`,
-		`{method: "POST", mode: "no-cors", headers: {"Content-Type": "text/plain"}, body: '{"count": 9}'}`,
-	} {
-		if err := overrides.Set(t.Context(), "shop.Shop.Buy#1h", &ratelimit.Override{Count: 3}); err != nil {
-			t.Fatal(err)
-		}
-		got := eval[string](p, fmt.Sprintf(`fetch(%q, %s).then((r) => r.type + r.status, (e) => "failed")`, s.url+"override?limit=shop.Shop.Buy%231h", init))
-		if got != "failed" {
-			t.Errorf("%s: the other page is told %s, want nothing", init, got)
-		}
-		if all, _ := overrides.Load(t.Context()); all.Limits["shop.Shop.Buy#1h"].Count != 3 {
-			t.Errorf("%s has changed the overrides: %v", init, all.Limits)
-		}
-	}
-	if got := eval[string](p, fmt.Sprintf(`fetch(%q).then((r) => r.text(), (e) => "failed")`, s.url+"overrides")); got != "failed" {
-		t.Errorf("the other page reads %s, want nothing", got)
-	}
 }
 
 func TestAPhoneNeedsNoScrollingSideways(t *testing.T) {
