@@ -40,6 +40,7 @@ func Check(name string, text []byte, limits []list.Limit, all bool) parse.Diagno
 		for i := range e.callers {
 			f.checkNames(e.callers[i].by, attributes)
 		}
+		f.checkOrder(e.callers)
 	}
 	f.mistakes.Sort()
 	return f.mistakes

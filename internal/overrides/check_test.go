@@ -1,6 +1,7 @@
 package overrides
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -38,10 +39,38 @@ func TestCheckBesideLimits(t *testing.T) {
 		{"what is wrong of all is told once", "limits:\n  u.S.Get#1s:\n    count: 4\n    callers:\n    - by: {user: ann}\n      time: 500ms\n", []list.Limit{get}, true, []string{
 			"l.yaml:3:12: cost=5: want 0 to the capacity, 4 (limit 1s at u.go:3)",
 		}},
+		{"entries that never count", `limits:
+  u.S.Get#1s:
+    callers:
+    - by: {user: ann}
+    - by: {user: bob, id: 5}
+    - by: {ip: 10.0.0.0/8}
+    - by: {user: ann}
+    - by: {user: ann, ip: 192.0.2.1}
+    - by: {user: bob}
+    - by: {ip: 10.1.2.3}
+    - by: {ip: 10.1.0.0/16, user: eve}
+    - by: {ip: 0.0.0.0/0}
+    - by: {ip: "::1"}
+    - by: {ip: "::ffff:192.0.2.1"}
+    - by: {id: 5, user: bob}
+`, []list.Limit{get}, false, []string{
+			"l.yaml:7:7: it never counts: all whom it is for match the entry of line 4 before",
+			"l.yaml:8:7: it never counts: all whom it is for match the entry of line 4 before",
+			"l.yaml:10:7: it never counts: all whom it is for match the entry of line 6 before",
+			"l.yaml:11:7: it never counts: all whom it is for match the entry of line 6 before",
+			"l.yaml:14:7: it never counts: all whom it is for match the entry of line 12 before",
+			"l.yaml:15:7: it never counts: all whom it is for match the entry of line 9 before",
+		}},
+		{"fields without a value", "mode:\nlimits:\n  u.S.Get#1s: {count: , fail: ''}\n", []list.Limit{get}, true, []string{
+			"l.yaml:1:6: mode is empty: want a value, or no mode",
+			"l.yaml:3:23: count is empty: want a value, or no count",
+			"l.yaml:3:31: fail is empty: want a value, or no fail",
+		}},
 		{"too many callers", "limits:\n  u.S.Get#1s:\n    callers:\n" + strings.Repeat("    - by: {user: ann}\n", 10_001), []list.Limit{get}, true, []string{
 			"l.yaml:4:5: callers are 10001: want at most 10000, and OverrideBy for more",
 		}},
-		{"too many networks", "limits:\n  u.S.Get#1s:\n    callers:\n" + strings.Repeat("    - by: {ip: 10.0.0.0/8}\n", 1001), []list.Limit{get}, true, []string{
+		{"too many networks", "limits:\n  u.S.Get#1s:\n    callers:\n" + networks(1001), []list.Limit{get}, true, []string{
 			"l.yaml:4:5: networks of callers are 1001: want at most 1000, and OverrideBy for more",
 		}},
 		{"a file that is too large", "limits: {}\n#" + strings.Repeat("x", 1<<20), nil, true, []string{"l.yaml: has more than 1048576 bytes"}},
@@ -59,4 +88,13 @@ func TestCheckBesideLimits(t *testing.T) {
 			}
 		})
 	}
+}
+
+// networks returns that many entries of callers.
+func networks(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "    - by: {ip: 10.%d.%d.0/24}\n", i/256, i%256)
+	}
+	return b.String()
 }

@@ -22,7 +22,8 @@ import (
 type entry struct {
 	key    *yaml.Node // the id, or the entry of the callers itself
 	fields map[string]*yaml.Node
-	by     []*yaml.Node // names of attributes
+	by     []*yaml.Node      // names of attributes
+	values map[string]string // of these
 }
 
 // limitEntry is what a file says of one limit.
@@ -161,8 +162,8 @@ func (f *file) callers(n *yaml.Node) []entry {
 		f.members(item, "by, and count, time, burst, mode or fail", func(key, value *yaml.Node) {
 			if key.Value == "by" {
 				named = true
-				e.by = f.by(value)
-				if hasNetwork(value) {
+				e.by, e.values = f.by(value)
+				if network, err := netip.ParsePrefix(e.values["ip"]); err == nil && !network.IsSingleIP() {
 					networks++
 				}
 				return
@@ -180,19 +181,9 @@ func (f *file) callers(n *yaml.Node) []entry {
 	return all
 }
 
-// hasNetwork reports whether an entry goes by a network of more than one address.
-func hasNetwork(by *yaml.Node) bool {
-	for i := 0; i+1 < len(by.Content); i += 2 {
-		if by.Content[i].Value == "ip" {
-			prefix, err := netip.ParsePrefix(by.Content[i+1].Value)
-			return err == nil && !prefix.IsSingleIP()
-		}
-	}
-	return false
-}
-
-// by returns the names of the attributes of an entry.
-func (f *file) by(n *yaml.Node) (names []*yaml.Node) {
+// by returns the names of the attributes of an entry, and their values.
+func (f *file) by(n *yaml.Node) (names []*yaml.Node, values map[string]string) {
+	values = map[string]string{}
 	if n.Kind == yaml.MappingNode && len(n.Content) == 0 {
 		f.errorf(n, "by is empty: want attributes of the caller, such as user: ann")
 	}
@@ -208,9 +199,10 @@ func (f *file) by(n *yaml.Node) (names []*yaml.Node) {
 			f.errorf(key, "ip is %q: want an address or a network, such as 203.0.113.7 or 10.0.0.0/8", value.Value)
 		default:
 			names = append(names, key)
+			values[key.Value] = value.Value
 		}
 	})
-	return names
+	return names, values
 }
 
 // field keeps the value of a field if that is good by itself. Other is what else the entry may have.
@@ -239,6 +231,10 @@ func (f *file) unknown(key *yaml.Node, known []string) {
 func (f *file) value(key, value *yaml.Node) bool {
 	if value.Kind != yaml.ScalarNode {
 		f.errorf(value, "%s is %s: want one value", key.Value, kindOf(value))
+		return false
+	}
+	if value.Value == "" {
+		f.errorf(value, "%s is empty: want a value, or no %s", key.Value, key.Value)
 		return false
 	}
 	if number := key.Value == "count" || key.Value == "burst"; number && !isInteger(value) {
