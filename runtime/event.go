@@ -51,7 +51,7 @@ type Event struct {
 	Kind     EventKind
 	Method   string        // that of the [Guard], e.g. "users.Service.Get"; empty for [Limiter.Allow], and for what is about no method
 	Outcomes []Outcome     // of EventDecision and EventShadow: each limit of the call that was not skipped, those without a key first
-	Took     time.Duration // of EventDecision and EventShadow: how long the stores took to decide; waits for a turn are not in it
+	Took     time.Duration // of EventDecision and EventShadow: how long the stores took to decide, 0 if none was asked; waits for a turn are not in it
 	Local    bool          // of EventDecision and EventShadow: whether this process's memory decided, since the store could not
 	Failure  Failure       // of EventStoreError: what became of the call; FailOpen if only limits that look on wanted to know
 	Err      error         // of EventStoreError, EventTrouble; of EventOutage when Away, or if its server is not to come back; of EventOverrides that could not be taken

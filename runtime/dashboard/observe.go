@@ -37,7 +37,9 @@ func (d *Dashboard) decided(e *ratelimit.Event) {
 			d.keys.add(l.id, key)
 		}
 	}
-	d.took.add(stripe, e.Took)
+	if e.Took > 0 { // or no store was asked, for want of a key
+		d.took.add(stripe, e.Took)
+	}
 	if e.Kind == ratelimit.EventShadow {
 		m.add(stripe, shadowed)
 		return

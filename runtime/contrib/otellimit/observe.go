@@ -47,7 +47,9 @@ func ofOverrides(e *ratelimit.Event) string {
 }
 
 func (o *Observer) decision(ctx context.Context, e *ratelimit.Event) {
-	o.duration.Record(ctx, e.Took.Seconds(), o.seriesOf(labels{method: e.Method}).record...)
+	if e.Took > 0 { // or no store was asked, for want of a key
+		o.duration.Record(ctx, e.Took.Seconds(), o.seriesOf(labels{method: e.Method}).record...)
+	}
 	for i := range e.Outcomes {
 		out := &e.Outcomes[i]
 		l := labels{e.Method, out.Name, outcome(out)}

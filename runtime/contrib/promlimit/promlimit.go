@@ -93,7 +93,9 @@ func (c *Collector) Observe(_ context.Context, e *ratelimit.Event) {
 			o := &e.Outcomes[i]
 			c.decisions.WithLabelValues(e.Method, o.Name, outcome(o)).Inc()
 		}
-		c.durations.WithLabelValues(e.Method).Observe(e.Took.Seconds())
+		if e.Took > 0 { // or no store was asked, for want of a key
+			c.durations.WithLabelValues(e.Method).Observe(e.Took.Seconds())
+		}
 	case ratelimit.EventStoreError:
 		c.storeErrors.WithLabelValues(e.Method, string(e.Failure)).Inc()
 	case ratelimit.EventTrouble:
