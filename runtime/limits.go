@@ -108,8 +108,8 @@ func (l *Limiter) Mode() Mode {
 }
 
 // Limits returns the limits of all guards that were made of the Limiter, by their ids in order. A guard that is made again,
-// of the same method, replaces the former one here; one that was dropped is still there. Those of [Limiter.Allow] are not:
-// they come with each call. It is safe for concurrent use.
+// of the same method, replaces the former one here; one that was dropped is still there, so that the names of methods should come
+// from the code and not from calls. Limits of [Limiter.Allow] are not here: they come with each call. It is safe for concurrent use.
 func (l *Limiter) Limits() []LimitInfo {
 	if l == nil {
 		return nil
@@ -121,7 +121,7 @@ func (l *Limiter) Limits() []LimitInfo {
 		infos[i] = k.LimitInfo
 		infos[i].Holds = l.holds(k, t)
 		if t != nil {
-			o, _ := t.of(k.ID, k.base) // the error was told when the overrides were taken
+			o, _ := t.of(k) // the error was told when the overrides were taken
 			infos[i].Callers = len(o.Callers)
 		}
 	}

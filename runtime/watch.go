@@ -52,8 +52,9 @@ type watch struct {
 var errClosed = errors.New("ratelimit: the Limiter is closed")
 
 // Watch has what the source says hold, and looks twice a second whether it says something else, until ctx ends or
-// [Limiter.Close]; what it said last then still holds. Of several sources, what a later one says of a limit goes before what an
-// earlier one says of it, and likewise the mode of the whole Limiter.
+// [Limiter.Close]; what it said last then still holds. So ctx is that of the process, and not one that ends with its start. Of
+// several sources, what a later one says of a limit goes before what an earlier one says of it, and likewise the mode of the
+// whole Limiter.
 //
 // What a source says is taken as a whole, and not at all if something is wrong with it, see [Limiter.CheckOverrides], or if
 // it cannot be loaded: then what it said last holds. Both are told by an [Event] of [EventOverrides]; the same error once, until

@@ -16,6 +16,7 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/annotations"
 	"github.com/ratelimitgen/ratelimitgen/internal/list"
 	"github.com/ratelimitgen/ratelimitgen/internal/overrides"
+	"github.com/ratelimitgen/ratelimitgen/internal/parse"
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 	"github.com/ratelimitgen/ratelimitgen/runtime/memlimit"
 	runtimeoverrides "github.com/ratelimitgen/ratelimitgen/runtime/overrides"
@@ -69,7 +70,9 @@ var place = regexp.MustCompile(`(?m)^l\.yaml(?::\d+)*: `)
 func TestGeneratorAndRuntimeAgreeOnFilesOfOverrides(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := drawFile(t)
-		mistakes := overrides.Check("l.yaml", []byte(text), nil, false)
+		mistakes := slices.DeleteFunc(overrides.Check("l.yaml", []byte(text), nil, false), func(d parse.Diagnostic) bool {
+			return strings.HasPrefix(d.Message, "it never counts") // which a program takes
+		})
 		_, err := runtimeoverrides.Parse("l.yaml", []byte(text))
 		checked, taken := "", ""
 		if len(mistakes) > 0 {
