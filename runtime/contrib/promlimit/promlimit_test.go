@@ -245,3 +245,18 @@ func BenchmarkObserve(b *testing.B) {
 		b.Errorf("%d series, want 1", n)
 	}
 }
+
+func TestRefusalWithoutAKeyHasNoDuration(t *testing.T) {
+	metrics := promlimit.New()
+	limiter := newLimiter(t, memlimit.New(), ratelimit.Observe(metrics))
+	get := limiter.Guard("users.Service.Get", ratelimit.Rule{Key: "get:{@user}", Limit: hourly})
+	if err := get.Allow(t.Context()); !errors.Is(err, ratelimit.ErrLimited) {
+		t.Fatal(err)
+	}
+	if n := testutil.CollectAndCount(metrics, "ratelimit_decisions_total"); n != 1 {
+		t.Errorf("%d series of decisions, want one", n)
+	}
+	if n := testutil.CollectAndCount(metrics, "ratelimit_decision_duration_seconds"); n != 0 {
+		t.Errorf("%d series of durations, want none", n)
+	}
+}
