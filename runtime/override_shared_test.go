@@ -154,17 +154,29 @@ func TestCallersTimeVoidsTheLimitOfOthers(t *testing.T) {
 		callers []ratelimit.CallerOverride
 		want    string
 	}{
-		{"a bucket of all", rule("get", ratelimit.TokenBucket), []ratelimit.CallerOverride{{By: by("user"), Period: second}},
-			", callers 1: time is 1s: want none, since callers share buckets whatever their user"},
+		{
+			"a bucket of all", rule("get", ratelimit.TokenBucket),
+			[]ratelimit.CallerOverride{{By: by("user"), Period: second}},
+			", callers 1: time is 1s: want none, since callers share buckets whatever their user",
+		},
 		{"a count is all the same", rule("get", ratelimit.TokenBucket), []ratelimit.CallerOverride{{By: by("user"), Count: 9, Burst: 9}}, ""},
 		{"a lease is that of one call", rule("get", ratelimit.Concurrency), []ratelimit.CallerOverride{{By: by("user"), Period: second}}, ""},
 		{"a bucket of its own", rule("get:{@user}:{@ip}:{id}", ratelimit.TokenBucket), []ratelimit.CallerOverride{{By: by("user", "ip"), Period: second}}, ""},
-		{"one attribute is not in the key", rule("get:{@user}", ratelimit.TokenBucket), []ratelimit.CallerOverride{{By: by("user", "tenant"), Period: second}},
-			", callers 1: time is 1s: want none, since callers share buckets whatever their tenant"},
-		{"what a call gives is no attribute", rule("get:{user}", ratelimit.TokenBucket), []ratelimit.CallerOverride{{By: by("user"), Period: second}},
-			", callers 1: time is 1s: want none, since callers share buckets whatever their user"},
-		{"an entry that some of the bucket match before", rule("get:{@ip}", ratelimit.TokenBucket), []ratelimit.CallerOverride{{By: by("user"), Count: 9}, {By: by("ip"), Period: second}},
-			", callers 2: time is 1s: want none, since callers share buckets whatever their user, by which callers 1 goes"},
+		{
+			"one attribute is not in the key", rule("get:{@user}", ratelimit.TokenBucket),
+			[]ratelimit.CallerOverride{{By: by("user", "tenant"), Period: second}},
+			", callers 1: time is 1s: want none, since callers share buckets whatever their tenant",
+		},
+		{
+			"what a call gives is no attribute", rule("get:{user}", ratelimit.TokenBucket),
+			[]ratelimit.CallerOverride{{By: by("user"), Period: second}},
+			", callers 1: time is 1s: want none, since callers share buckets whatever their user",
+		},
+		{
+			"an entry that some of the bucket match before", rule("get:{@ip}", ratelimit.TokenBucket),
+			[]ratelimit.CallerOverride{{By: by("user"), Count: 9}, {By: by("ip"), Period: second}},
+			", callers 2: time is 1s: want none, since callers share buckets whatever their user, by which callers 1 goes",
+		},
 		{"or after", rule("get:{@ip}", ratelimit.TokenBucket), []ratelimit.CallerOverride{{By: by("ip"), Period: second}, {By: by("user"), Count: 9}}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
