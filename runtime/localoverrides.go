@@ -70,7 +70,7 @@ func (o *LocalOverrides) put(do func(next *Overrides)) ([]*watch, error) {
 		return nil, err
 	}
 	for _, w := range o.watchers {
-		if err := w.limiter.CheckOverrides(next); err != nil {
+		if err := w.limiter.checkLimits(next, now); err != nil {
 			return nil, err
 		}
 	}

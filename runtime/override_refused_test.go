@@ -124,7 +124,7 @@ func TestOverrideThatThisLimitCannotHave(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			limiter := newLimiter(t, memlimit.New())
-			test.rule.Key, test.rule.Name = "get", "1s"
+			test.rule.Key, test.rule.Name = "get:{@user}", "1s"
 			limiter.Guard("m.Get", test.rule)
 			before := limiter.Limits()[0].Holds
 			wantError(t, limiter.Override(overrides(getID, test.override)), getID+": "+test.want)

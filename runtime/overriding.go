@@ -12,6 +12,7 @@ import (
 type overrideTable struct {
 	mode   Mode // of the whole Limiter
 	limits map[string]*Override
+	wrong  map[string]error // why limits that share buckets hold as their directives say
 	by     func(ctx context.Context, limit string) (Override, bool)
 }
 
@@ -78,18 +79,15 @@ func (l *Limiter) CheckOverrides(o *Overrides) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	var errs []error
-	for _, k := range l.limits.sorted() {
-		errs = append(errs, o.Limits[k.ID].checkFor(k.ID, k.base))
-	}
-	return errors.Join(errs...)
+	return l.checkLimits(o, nil)
 }
 
 // merge makes the table anew. The lock is held.
 func (o *overriding) merge() {
-	t := &overrideTable{mode: o.limiter.mode, limits: map[string]*Override{}, by: o.by}
+	t := &overrideTable{mode: o.limiter.mode, limits: map[string]*Override{}, wrong: map[string]error{}, by: o.by}
 	changes := t.by != nil
-	for _, overrides := range append(o.sources(), o.own) {
+	sources := append(o.sources(), o.own)
+	for _, overrides := range sources {
 		if overrides == nil {
 			continue
 		}
@@ -100,9 +98,20 @@ func (o *overriding) merge() {
 		changes = changes || overrides.Mode != nil || len(overrides.Limits) > 0
 	}
 	if !changes {
-		t = nil
+		o.table.Store(nil)
+		return
 	}
+	t.share(&o.limiter.limits, sources)
 	o.table.Store(t)
+}
+
+// mergeAgain makes the table anew if there is one, for a limit that shares its buckets with others.
+func (o *overriding) mergeAgain() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.table.Load() != nil {
+		o.merge()
+	}
 }
 
 // sources returns what the sources say, in the order in which one goes before the other.
@@ -123,12 +132,12 @@ func (o *overriding) mode() Mode {
 }
 
 // of returns what overrides a limit: nothing if there is an error, of what it cannot have.
-func (t *overrideTable) of(id string, base *rule) (*Override, error) {
-	o := t.limits[id]
-	if o == nil {
-		return &Override{}, nil
+func (t *overrideTable) of(k knownLimit) (*Override, error) {
+	o := t.limits[k.ID]
+	if err := t.wrong[k.ID]; err != nil || o == nil {
+		return &Override{}, err
 	}
-	if err := o.checkFor(id, base); err != nil {
+	if err := o.checkFor(k, sharers{k}); err != nil { // those that share are checked
 		return &Override{}, err
 	}
 	return o, nil
@@ -138,7 +147,7 @@ func (t *overrideTable) of(id string, base *rule) (*Override, error) {
 func (l *Limiter) holds(k knownLimit, t *overrideTable) Rule {
 	c := &choice{base: k.base, least: l.mode}
 	if t != nil {
-		o, _ := t.of(k.ID, k.base) // the error was told when the overrides were taken
+		o, _ := t.of(k) // the error was told when the overrides were taken
 		c.least, c.own = t.mode, o.change()
 	}
 	plain := c.with(c.own)

@@ -163,12 +163,15 @@ func (w *watch) load(ctx context.Context) (o *Overrides, err error) {
 func (w *watch) take(o *Overrides) (changed bool, err error) {
 	ov := &w.limiter.overriding
 	ov.mu.Lock()
-	same := o == w.taken || w.taken != nil && reflect.DeepEqual(o, w.taken)
+	taken := w.taken
 	ov.mu.Unlock()
-	if same {
+	if o == taken || taken != nil && reflect.DeepEqual(o, taken) {
 		return false, nil
 	}
-	if err := w.limiter.CheckOverrides(o); err != nil {
+	if err := o.check(); err != nil {
+		return false, err
+	}
+	if err := w.limiter.checkLimits(o, taken); err != nil {
 		return false, err
 	}
 	w.set(o)
