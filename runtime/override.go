@@ -15,6 +15,9 @@ import (
 //
 // What was used of a limit stays used when the limit changes, and the change holds from the next call on: a call that has
 // begun ends by what held then. Algorithm, key, cost and name are those of the directive, whatever overrides it.
+//
+// A bucket has one limit: Count, Period and Burst hold for all limits that share it, see [Rule.Key], as the last source with an
+// entry for one of these has them. It is an error if one source says different values. Mode and Fail are each limit's own.
 type Overrides struct {
 	// Mode is that of the whole Limiter, in place of that of [WithMode]: no limit holds more strictly. Nil changes nothing.
 	Mode *Mode `json:"mode,omitempty"`
@@ -36,14 +39,18 @@ type Override struct {
 }
 
 // CallerOverride is what overrides a limit for the callers that it names. A field with its zero value leaves what holds
-// for all others.
+// for all others. Where callers share a bucket, one with another Count or Burst is admitted as long as others have left that
+// much of the bucket.
 type CallerOverride struct {
 	// By are attributes that the context has of the caller, all of them: the values of [WithCaller], by their names. That of
 	// "ip" is an address or a network, e.g. "10.0.0.0/8"; an IPv6 client goes by the address of [WithClientIP], which
 	// may be that of its network.
 	By map[string]string
 
-	Count  int64
+	Count int64
+	// Period is for buckets that are the callers' own: by that of one, what others have used would be over too early. So the key of
+	// the limit must have all attributes of By, and of the entries before, and share its buckets with no other. Of Concurrency
+	// it is a lease, which may be that of any caller.
 	Period time.Duration
 	Burst  int64
 	Mode   *Mode

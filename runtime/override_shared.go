@@ -151,7 +151,7 @@ func (o *Override) checkCallersTime(i int, k knownLimit, s sharers) error {
 	case period == 0 || k.base.leased:
 		return nil
 	case len(s) > 1:
-		return fmt.Errorf("time is %v: want none, since %s shares its buckets", period, s.without(k.ID))
+		return fmt.Errorf("time is %v: want none, since it shares its buckets with %s", period, s.without(k.ID))
 	}
 	for j := range i + 1 { // which of these a caller matches must be the same for all who share the bucket
 		for _, name := range slices.Sorted(maps.Keys(o.Callers[j].By)) {

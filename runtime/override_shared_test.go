@@ -185,7 +185,7 @@ func TestCallersTimeVoidsTheLimitOfOthers(t *testing.T) {
 	limiter.Guard("m.Put", shared)
 	limiter.Guard("m.Post", shared)
 	wantError(t, limiter.Override(overrides(putID, ratelimit.Override{Callers: []ratelimit.CallerOverride{{By: by("user"), Period: second}}})),
-		putID+", callers 1: time is 1s: want none, since m.Post#1h shares its buckets")
+		putID+", callers 1: time is 1s: want none, since it shares its buckets with m.Post#1h")
 }
 
 // A store may have said of a limit, before that was there, what it cannot have.

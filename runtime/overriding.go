@@ -37,6 +37,9 @@ type overriding struct {
 // once. It must not block nor panic, and should not allocate. It should return few different values: a limit keeps 256
 // that were asked for ready, and prepares others anew, which takes some microseconds. What a limit cannot have is not
 // done, and told by an [Event] of [EventOverrides] when it comes up. [Limiter.Allow] has no limits that it could ask for.
+//
+// Calls that share a bucket must get the same Period for it, since by the shorter one what others have used is over too early.
+// Whose bucket it is that f is asked about only f can know.
 func OverrideBy(f func(ctx context.Context, limit string) (Override, bool)) Option {
 	return optionFunc(func(l *Limiter) error {
 		if f == nil {
@@ -67,8 +70,8 @@ func (l *Limiter) Override(o *Overrides) error {
 }
 
 // CheckOverrides returns all that is wrong about overrides for the limits that the Limiter has now, as [Limiter.Override]
-// does, or nil. A limit that is made later and cannot have what is said about it holds as its directive says, and that is
-// told by an [Event] of [EventOverrides].
+// does, or nil. A limit that is made later and cannot have what is said about it holds as its directive says, which is told
+// by an [Event] of [EventOverrides] when it is made. So overrides are best given once the decorators are there.
 func (l *Limiter) CheckOverrides(o *Overrides) error {
 	if l == nil || l.store == nil {
 		return errNoStore
