@@ -34,7 +34,8 @@ type Override struct {
 	Mode   *Mode
 	Fail   Failure
 
-	// Callers are for some callers: the first that a caller matches goes before the fields above.
+	// Callers are for some callers: the first that a caller matches goes before the fields above. They are at most 10,000, of
+	// which at most 1,000 go by a network.
 	Callers []CallerOverride
 }
 
@@ -143,6 +144,13 @@ func (o *Overrides) check() error {
 	return errors.Join(errs...)
 }
 
+const (
+	// maxCallers is how many entries an override has: all are made ready before the first call goes on.
+	maxCallers = 10_000
+	// maxNetworks is how many of these are networks, which a call looks through one by one.
+	maxNetworks = 1000
+)
+
 // check returns all that is wrong about the override, whatever the limit.
 func (o *Override) check(id string) error {
 	if o == nil {
@@ -152,6 +160,9 @@ func (o *Override) check(id string) error {
 	if err := o.change().check(); err != nil {
 		errs = append(errs, inOverride(id, "", err))
 	}
+	if err := checkNumber(o.Callers); err != nil {
+		return errors.Join(append(errs, inOverride(id, "", err))...)
+	}
 	for i := range o.Callers {
 		c := &o.Callers[i]
 		if err := errors.Join(checkBy(c.By), c.change().check()); err != nil {
@@ -159,6 +170,23 @@ func (o *Override) check(id string) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// checkNumber returns an error if there are too many entries.
+func checkNumber(callers []CallerOverride) error {
+	if n := len(callers); n > maxCallers {
+		return fmt.Errorf("callers are %d: want at most %d, and OverrideBy for more", n, maxCallers)
+	}
+	networks := 0
+	for i := range callers {
+		if prefix, err := parseNetwork(callers[i].By["ip"]); err == nil && !prefix.IsSingleIP() {
+			networks++
+		}
+	}
+	if networks > maxNetworks {
+		return fmt.Errorf("networks of callers are %d: want at most %d, and OverrideBy for more", networks, maxNetworks)
+	}
+	return nil
 }
 
 // inOverride says of which limit, and of which of its callers, an error is.

@@ -3,6 +3,7 @@ package ratelimit_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -80,6 +81,23 @@ func TestOverrideThatNoLimitCanHave(t *testing.T) {
 	if want := "ratelimit: overrides: mode is Mode(7): want enforce, shadow or off"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
+}
+
+// A call must not wait until a great many are made ready, nor look through them.
+func TestMoreCallersThanAnOverrideMayHave(t *testing.T) {
+	limiter := newLimiter(t, memlimit.New())
+	callers := func(n int, attribute, value string) ratelimit.Override {
+		all := make([]ratelimit.CallerOverride, n)
+		for i := range all {
+			all[i] = ratelimit.CallerOverride{By: map[string]string{attribute: fmt.Sprintf(value, i/256, i%256)}, Count: 5}
+		}
+		return ratelimit.Override{Callers: all}
+	}
+	override(t, limiter, overrides(getID, callers(10_000, "ip", "10.0.%d.%d")))
+	override(t, limiter, overrides(getID, callers(1000, "ip", "10.%d.%d.0/24")))
+	wantError(t, limiter.Override(overrides(getID, callers(10_001, "user", "%d-%d"))), getID+": callers are 10001: want at most 10000, and OverrideBy for more")
+	wantError(t, limiter.Override(overrides(getID, callers(1001, "ip", "10.%d.%d.0/24"))),
+		getID+": networks of callers are 1001: want at most 1000, and OverrideBy for more")
 }
 
 func TestOverrideThatThisLimitCannotHave(t *testing.T) {

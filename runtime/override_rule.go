@@ -67,11 +67,14 @@ func (o *Override) checkFor(k knownLimit, s sharers) error {
 	if _, err := r.with(own); err != nil {
 		errs = append(errs, inOverride(id, "", err))
 	}
+	times := o.callersTime(k, s)
 	fine := map[change]bool{own: true} // many callers have the same
 	for i := range o.Callers {
-		if err := o.checkCallersTime(i, k, s); err != nil {
-			errs = append(errs, inOverride(id, callersName(i), err))
-			continue
+		if period := o.Callers[i].Period; period != 0 && !r.leased {
+			if err := times.check(i, period); err != nil {
+				errs = append(errs, inOverride(id, callersName(i), err))
+				continue
+			}
 		}
 		c := o.Callers[i].change().over(own)
 		if fine[c] {

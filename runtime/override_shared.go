@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 )
 
 // A bucket has one limit, whoever charges it: by the shorter period of one method, what another has used would be over too early.
@@ -144,28 +145,37 @@ func (t *overrideTable) put(s sharers, n change, err error) {
 	maps.Copy(t.limits, whole)
 }
 
-// checkCallersTime returns an error if the i-th entry of callers has a period by which the bucket of others would be counted.
-func (o *Override) checkCallersTime(i int, k knownLimit, s sharers) error {
-	period := o.Callers[i].Period
-	switch {
-	case period == 0 || k.base.leased:
-		return nil
-	case len(s) > 1:
-		return fmt.Errorf("time is %v: want none, since it shares its buckets with %s", period, s.without(k.ID))
-	}
-	for j := range i + 1 { // which of these a caller matches must be the same for all who share the bucket
-		for _, name := range slices.Sorted(maps.Keys(o.Callers[j].By)) {
-			if k.base.goesBy(name) {
-				continue
+// callersTime checks the periods of the entries of callers, by which buckets of others must not be counted.
+type callersTime struct {
+	others string // that share the buckets of the limit; empty if there are none
+	entry  int    // the first that some of those match who share a bucket, and others not
+	by     string // the attribute by which it goes then; empty if there is no such entry
+}
+
+func (o *Override) callersTime(k knownLimit, s sharers) callersTime {
+	t := callersTime{others: s.without(k.ID)}
+	for i := range o.Callers {
+		for _, name := range slices.Sorted(maps.Keys(o.Callers[i].By)) {
+			if !k.base.goesBy(name) {
+				t.entry, t.by = i, name
+				return t
 			}
-			what := name
-			if j < i {
-				what += ", by which " + callersName(j) + " goes"
-			}
-			return fmt.Errorf("time is %v: want none, since callers share buckets whatever their %s", period, what)
 		}
 	}
-	return nil
+	return t
+}
+
+// check returns an error if the i-th entry has a period that it cannot have.
+func (t callersTime) check(i int, period time.Duration) error {
+	switch {
+	case t.others != "":
+		return fmt.Errorf("time is %v: want none, since it shares its buckets with %s", period, t.others)
+	case t.by == "" || i < t.entry:
+		return nil
+	case i == t.entry:
+		return fmt.Errorf("time is %v: want none, since callers share buckets whatever their %s", period, t.by)
+	}
+	return fmt.Errorf("time is %v: want none, since callers share buckets whatever their %s, by which %s goes", period, t.by, callersName(t.entry))
 }
 
 // goesBy reports whether the buckets of callers are told apart by an attribute.

@@ -95,8 +95,11 @@ func (f *file) checkFor(e *limitEntry, l list.Limit, known byID) {
 	if !agree || !f.check(&whole, nil, l) {
 		return // nor can it have what its callers have beside that
 	}
+	by := "" // what those who share a bucket may differ in, who match an entry
 	for i := range e.callers {
-		if f.checkTime(e.callers, i, l) {
+		before := by
+		by = cmp.Or(by, foreign(&e.callers[i], l))
+		if f.checkTime(&e.callers[i], by, before, l) {
 			f.check(&e.callers[i], &whole, l)
 		}
 	}

@@ -67,29 +67,34 @@ func periodOf(text string) time.Duration {
 	return a.Period
 }
 
-// checkTime reports whether the i-th entry of callers may have the time that it has, if it has one: it is only for buckets that no
-// others use, by whose time what these have used would be over too early.
-func (f *file) checkTime(callers []entry, i int, l list.Limit) bool {
-	period := callers[i].fields["time"]
-	switch {
-	case period == nil || l.Algorithm == string(annotations.Concurrency):
-		return true
-	case len(l.Shared) > 0:
-		f.errorf(period, "time is %s: want none, since it shares its buckets with %s (%s)", period.Value, strings.Join(l.Shared, ", "), describe(l))
-		return false
-	}
-	for j := range i + 1 { // which of these a caller matches must be the same for all who share the bucket
-		for _, name := range callers[j].by {
-			if slices.Contains(l.Per, name.Value) {
-				continue
-			}
-			what := name.Value
-			if j < i {
-				what += ", by which an entry before goes"
-			}
-			f.errorf(period, "time is %s: want none, since callers share buckets whatever their %s (%s)", period.Value, what, describe(l))
-			return false
+// foreign returns an attribute of an entry of callers that may differ for those who share a bucket, or "".
+func foreign(e *entry, l list.Limit) string {
+	for _, name := range e.by {
+		if !slices.Contains(l.Per, name.Value) {
+			return name.Value
 		}
 	}
-	return true
+	return ""
+}
+
+// checkTime reports whether an entry of callers may have the time that it has, if it has one: it is only for buckets that no others
+// use, by whose time what these have used would be over too early. By is an attribute of this entry or one before that is foreign,
+// before only of one before.
+func (f *file) checkTime(e *entry, by, before string, l list.Limit) bool {
+	period := e.fields["time"]
+	if period == nil || l.Algorithm == string(annotations.Concurrency) {
+		return true
+	}
+	switch {
+	case len(l.Shared) > 0:
+		f.errorf(period, "time is %s: want none, since it shares its buckets with %s (%s)", period.Value, strings.Join(l.Shared, ", "), describe(l))
+	case before != "":
+		f.errorf(period, "time is %s: want none, since callers share buckets whatever their %s, by which an entry before goes (%s)",
+			period.Value, before, describe(l))
+	case by != "":
+		f.errorf(period, "time is %s: want none, since callers share buckets whatever their %s (%s)", period.Value, by, describe(l))
+	default:
+		return true
+	}
+	return false
 }
