@@ -38,7 +38,7 @@ func newChoice(base *rule, id string, l *Limiter, t *overrideTable) (*choice, er
 		return c, nil
 	}
 	c.least, c.by = t.mode, t.by
-	o, err := t.of(id, base)
+	o, err := t.of(knownLimit{LimitInfo: LimitInfo{ID: id}, base: base})
 	c.own = o.change()
 	c.plain = c.with(c.own)
 	if len(o.Callers) == 0 {

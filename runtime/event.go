@@ -14,7 +14,7 @@ const (
 	EventDecision EventKind = iota + 1
 	// EventShadow is told when the limits that only look on have decided a call that goes on anyway.
 	EventShadow
-	// EventStoreError is told of each call that the store could not decide, also when it is known to be away. It is not told
+	// EventStoreError is told once of each call that the store could not decide, also when it is known to be away. It is not told
 	// of a call whose own context ended first, which says nothing about the store.
 	EventStoreError
 	// EventTrouble is told of an error that changes nothing about a call: units or slots that could not be given back, and a

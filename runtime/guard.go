@@ -48,7 +48,12 @@ func (l *Limiter) Guard(method string, rules ...Rule) *Guard {
 	if g.err = errors.Join(errs...); g.err == nil {
 		g.overrides = &l.overriding.table
 		g.plain, _ = g.makePlan(nil) // without a table there is no error
-		l.limits.add(method, rules, g.rules)
+		if l.limits.add(method, rules, g.rules) {
+			l.overriding.mergeAgain()
+		}
+		if l.overriding.table.Load() != nil {
+			g.overridden() // which tells what the limits cannot have
+		}
 	}
 	return g
 }

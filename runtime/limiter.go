@@ -8,8 +8,8 @@ import (
 )
 
 // Limiter decides calls by asking a [Store]. It is safe for concurrent use, and one serves a whole process. The zero
-// value and nil are not usable, but they let nothing pass: every decision is a [DecisionError]. There is nothing to close but
-// what a rule has taken in advance, see [Limiter.Close].
+// value and nil are not usable, but they let nothing pass: every decision is a [DecisionError]. [Limiter.Close] gives back what
+// rules have taken in advance, and ends what [Limiter.Watch] has begun; without these there is nothing to close.
 type Limiter struct {
 	store      Store
 	local      Store // decides under FailLocal; may be nil
@@ -185,6 +185,8 @@ func (l *Limiter) takeOtherwise(ctx context.Context, s *scratch, began time.Time
 	if err != nil {
 		cause = err // what else went wrong is in it
 	}
-	l.tellFailure(ctx, s, became, cause)
+	if !s.told { // or this is another try of a call that waits
+		l.tellFailure(ctx, s, became, cause)
+	}
 	return became == FailLocal, conceal(err, ctx.Err())
 }

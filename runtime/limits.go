@@ -26,25 +26,69 @@ func LimitID(method, name string) string { return method + "#" + name }
 type limits struct {
 	mu sync.Mutex
 	of map[string]knownLimit // by ID
+
+	sharing map[string]int // how many have the same buckets
 }
 
 type knownLimit struct {
 	LimitInfo
-	base *rule
+	base    *rule
+	buckets string // that of rule
 }
 
-// add replaces what was known of the same limits: a guard may be made again.
-func (ls *limits) add(method string, rules []Rule, compiled []rule) {
+// add replaces what was known of the same limits: a guard may be made again. It reports whether one of them shares buckets with
+// others and was not known to do so.
+func (ls *limits) add(method string, rules []Rule, compiled []rule) (shares bool) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	if ls.of == nil {
-		ls.of = map[string]knownLimit{}
+		ls.of, ls.sharing = map[string]knownLimit{}, map[string]int{}
 	}
 	for i := range compiled {
 		name := compiled[i].Name
 		info := LimitInfo{ID: LimitID(method, name), Method: method, Name: name, Rule: rules[i]}
-		ls.of[info.ID] = knownLimit{info, &compiled[i]}
+		k := knownLimit{info, &compiled[i], compiled[i].buckets()}
+		if old, known := ls.of[k.ID]; !known || old.buckets != k.buckets {
+			if known {
+				if ls.sharing[old.buckets]--; ls.sharing[old.buckets] == 0 {
+					delete(ls.sharing, old.buckets)
+				}
+			}
+			ls.sharing[k.buckets]++
+			shares = shares || ls.sharing[k.buckets] > 1
+		}
+		ls.of[k.ID] = k
 	}
+	return shares
+}
+
+// bySharers returns the limits, those together that share buckets.
+func (ls *limits) bySharers() []sharers {
+	var all []sharers
+	places := map[string]int{}
+	for _, k := range ls.sorted() {
+		place, ok := places[k.buckets]
+		if !ok {
+			place = len(all)
+			places[k.buckets] = place
+			all = append(all, nil)
+		}
+		all[place] = append(all[place], k)
+	}
+	return all
+}
+
+// buckets tell the buckets of rules apart, as far as calls do not: the values that they give may be equal.
+func (r *rule) buckets() string {
+	key := r.charge.Key
+	for i := range r.parts {
+		if p := &r.parts[i]; p.kind == literalPart {
+			key = append(key, p.literal...)
+		} else {
+			key = append(key, "{}"...)
+		}
+	}
+	return string(appendBucket(nil, &Charge{Key: key, Name: r.Name, Limit: r.Limit}))
 }
 
 // sorted returns the limits by their ids in order.
@@ -77,7 +121,7 @@ func (l *Limiter) Limits() []LimitInfo {
 		infos[i] = k.LimitInfo
 		infos[i].Holds = l.holds(k, t)
 		if t != nil {
-			o, _ := t.of(k.ID, k.base) // the error was told when the overrides were taken
+			o, _ := t.of(k) // the error was told when the overrides were taken
 			infos[i].Callers = len(o.Callers)
 		}
 	}

@@ -4,58 +4,76 @@ import (
 	"container/list"
 	"context"
 	"encoding/binary"
+	"slices"
 	"sync"
 	"time"
 )
 
-// lines are those of the calls of a Limiter that wait for buckets, first come, first served.
+// lines are those of the calls of a Limiter that wait for buckets, first come, first served. Calls for which a bucket has
+// different limits, as one is overridden, stand in lines of their own: there may be room by the one and not by the other.
 type lines struct {
 	mu sync.Mutex
-	of map[string]*list.List // of *place, by the name of the bucket; none is empty
+	of map[string][]*line // by the name of the bucket; none is empty
+}
+
+// line is that of the calls which wait for a bucket by one limit. It is not empty.
+type line struct {
+	limit  Limit
+	places list.List // of *place
 }
 
 // place is that of one call in a line. It may be nil: the call is in no line.
 type place struct {
 	lines  *lines
 	bucket string
-	line   *list.List
+	line   *line
 	at     *list.Element
 	first  chan struct{} // closed when it is the first of its line
 	news   chan struct{} // tells the first that its bucket may have room
 }
 
-// joinBehind returns a place behind the calls that wait for the bucket of a charge, or nil if there are none.
+// joinBehind returns a place behind the calls that wait for the bucket of a charge by its limit, or nil if there are none.
 func (ls *lines) joinBehind(c *Charge) *place {
 	var array [128]byte
 	bucket := appendBucket(array[:0], c)
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	if line := ls.of[string(bucket)]; line != nil {
-		return ls.add(string(bucket), line)
+	if line := ls.find(bucket, &c.Limit); line != nil {
+		return line.add(ls, string(bucket))
 	}
 	return nil
 }
 
 // join returns a place in the line for the bucket of a charge.
 func (ls *lines) join(c *Charge) *place {
-	bucket := string(appendBucket(nil, c))
+	bucket := appendBucket(nil, c)
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	line := ls.of[bucket]
-	if line == nil {
-		line = list.New()
+	name, l := string(bucket), ls.find(bucket, &c.Limit)
+	if l == nil {
+		l = &line{limit: c.Limit}
 		if ls.of == nil {
-			ls.of = map[string]*list.List{}
+			ls.of = map[string][]*line{}
 		}
-		ls.of[bucket] = line
+		ls.of[name] = append(ls.of[name], l)
 	}
-	return ls.add(bucket, line)
+	return l.add(ls, name)
 }
 
-func (ls *lines) add(bucket string, line *list.List) *place {
-	p := &place{lines: ls, bucket: bucket, line: line, first: make(chan struct{}), news: make(chan struct{}, 1)}
-	p.at = line.PushBack(p)
-	if line.Len() == 1 {
+// find returns the line for a bucket by a limit, or nil. The lock is held.
+func (ls *lines) find(bucket []byte, limit *Limit) *line {
+	for _, l := range ls.of[string(bucket)] {
+		if l.limit == *limit {
+			return l
+		}
+	}
+	return nil
+}
+
+func (l *line) add(ls *lines, bucket string) *place {
+	p := &place{lines: ls, bucket: bucket, line: l, first: make(chan struct{}), news: make(chan struct{}, 1)}
+	p.at = l.places.PushBack(p)
+	if l.places.Len() == 1 {
 		close(p.first)
 	}
 	return p
@@ -68,17 +86,26 @@ func (p *place) leave() {
 	}
 	p.lines.mu.Lock()
 	defer p.lines.mu.Unlock()
-	wasFirst := p.line.Front() == p.at
-	p.line.Remove(p.at)
-	switch next := p.line.Front(); {
+	wasFirst := p.line.places.Front() == p.at
+	p.line.places.Remove(p.at)
+	switch next := p.line.places.Front(); {
 	case next == nil:
-		delete(p.lines.of, p.bucket)
+		p.lines.remove(p.bucket, p.line)
 	case wasFirst:
 		close(next.Value.(*place).first)
 	}
 }
 
-// released tells who is first in line for the buckets of the charges that something came back to them.
+// remove removes a line that is empty.
+func (ls *lines) remove(bucket string, l *line) {
+	if len(ls.of[bucket]) == 1 {
+		delete(ls.of, bucket)
+		return
+	}
+	ls.of[bucket] = slices.DeleteFunc(ls.of[bucket], func(other *line) bool { return other == l })
+}
+
+// released tells who is first in each line for the buckets of the charges that something came back to them.
 func (ls *lines) released(charges []Charge) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
@@ -86,13 +113,11 @@ func (ls *lines) released(charges []Charge) {
 		return
 	}
 	for i := range charges {
-		line := ls.of[string(appendBucket(nil, &charges[i]))]
-		if line == nil {
-			continue
-		}
-		select {
-		case line.Front().Value.(*place).news <- struct{}{}:
-		default: // it was told already
+		for _, l := range ls.of[string(appendBucket(nil, &charges[i]))] {
+			select {
+			case l.places.Front().Value.(*place).news <- struct{}{}:
+			default: // it was told already
+			}
 		}
 	}
 }

@@ -28,7 +28,7 @@ func NewOverrides() *LocalOverrides {
 // Load implements [OverrideSource]. It never fails.
 func (o *LocalOverrides) Load(context.Context) (*Overrides, error) { return o.now.Load(), nil }
 
-// Set implements [OverrideStore]. Its error may also be that of a Limiter that watches, see [Limiter.CheckOverrides]; nothing
+// Set implements [OverrideStore]. It keeps a copy. Its error may also be that of a Limiter that watches, see [Limiter.CheckOverrides]; nothing
 // has changed then.
 func (o *LocalOverrides) Set(_ context.Context, limit string, override *Override) error {
 	return o.change(func(next *Overrides) {
@@ -36,15 +36,30 @@ func (o *LocalOverrides) Set(_ context.Context, limit string, override *Override
 			delete(next.Limits, limit)
 			return
 		}
-		own := *override
-		own.Callers = slices.Clone(own.Callers)
-		next.Limits[limit] = &own
+		next.Limits[limit] = override.clone()
 	})
 }
 
 // SetMode implements [OverrideStore].
 func (o *LocalOverrides) SetMode(_ context.Context, m *Mode) error {
-	return o.change(func(next *Overrides) { next.Mode = m })
+	return o.change(func(next *Overrides) { next.Mode = cloneMode(m) })
+}
+
+// clone returns a copy that shares nothing with the original.
+func (o *Override) clone() *Override {
+	c := *o
+	c.Mode, c.Callers = cloneMode(o.Mode), slices.Clone(o.Callers)
+	for i := range c.Callers {
+		c.Callers[i].By, c.Callers[i].Mode = maps.Clone(c.Callers[i].By), cloneMode(c.Callers[i].Mode)
+	}
+	return &c
+}
+
+func cloneMode(m *Mode) *Mode {
+	if m == nil {
+		return nil
+	}
+	return new(*m)
 }
 
 // change has the Limiters that watch take what is changed, or none of them.
@@ -70,7 +85,7 @@ func (o *LocalOverrides) put(do func(next *Overrides)) ([]*watch, error) {
 		return nil, err
 	}
 	for _, w := range o.watchers {
-		if err := w.limiter.CheckOverrides(next); err != nil {
+		if err := w.limiter.checkLimits(next, now); err != nil {
 			return nil, err
 		}
 	}

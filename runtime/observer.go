@@ -74,6 +74,7 @@ func (l *Limiter) tellFailure(ctx context.Context, s *scratch, became Failure, c
 	if s.shadow && became == FailClosed {
 		became = FailOpen // the call goes on
 	}
+	s.told = true
 	s.event = Event{Kind: EventStoreError, Method: s.method, Failure: became, Err: cause}
 	l.tell(ctx, &s.event)
 	s.event = Event{}

@@ -353,3 +353,25 @@ func TestObserverIsGivenTheContextOfTheCall(t *testing.T) {
 		}
 	})
 }
+
+// A call that waits asks the store at each try, and is one call that it could not decide.
+func TestCallThatWaitsThroughAnOutageIsToldOnce(t *testing.T) {
+	in(t, func(t *testing.T) {
+		var told events
+		store := newOutage()
+		store.take = func(context.Context, []ratelimit.Charge, []ratelimit.Result) error { return errDown }
+		l := newLimiter(t, store, ratelimit.Observe(&told))
+		g := l.Guard("m", ratelimit.Rule{Key: "k", Name: "slots", Limit: slots(1, time.Hour), Wait: 30 * time.Second})
+		first, err := g.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer first.End()
+		told.check(t, "store error m local connection refused", "decision m slots[k]:allowed:0 local")
+		for _, left := range []string{"59m30s", "59m0s"} {
+			_, err = g.Begin(t.Context())
+			checkError(t, err, "m: rate limit exceeded: limit slots has all slots taken: the next lease ends in "+left)
+			told.check(t, "store error m local connection refused", "decision m slots[k]:refused:0 local")
+		}
+	})
+}

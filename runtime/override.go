@@ -15,6 +15,9 @@ import (
 //
 // What was used of a limit stays used when the limit changes, and the change holds from the next call on: a call that has
 // begun ends by what held then. Algorithm, key, cost and name are those of the directive, whatever overrides it.
+//
+// A bucket has one limit: Count, Period and Burst hold for all limits that share it, see [Rule.Key], as the last source with an
+// entry for one of these has them. It is an error if one source says different values. Mode and Fail are each limit's own.
 type Overrides struct {
 	// Mode is that of the whole Limiter, in place of that of [WithMode]: no limit holds more strictly. Nil changes nothing.
 	Mode *Mode `json:"mode,omitempty"`
@@ -31,19 +34,24 @@ type Override struct {
 	Mode   *Mode
 	Fail   Failure
 
-	// Callers are for some callers: the first that a caller matches goes before the fields above.
+	// Callers are for some callers: the first that a caller matches goes before the fields above. They are at most 10,000, of
+	// which at most 1,000 go by a network.
 	Callers []CallerOverride
 }
 
 // CallerOverride is what overrides a limit for the callers that it names. A field with its zero value leaves what holds
-// for all others.
+// for all others. Where callers share a bucket, one with another Count or Burst is admitted as long as others have left that
+// much of the bucket.
 type CallerOverride struct {
 	// By are attributes that the context has of the caller, all of them: the values of [WithCaller], by their names. That of
 	// "ip" is an address or a network, e.g. "10.0.0.0/8"; an IPv6 client goes by the address of [WithClientIP], which
 	// may be that of its network.
 	By map[string]string
 
-	Count  int64
+	Count int64
+	// Period is for buckets that are the callers' own: by that of one, what others have used would be over too early. So the key of
+	// the limit must have all attributes of By, and of the entries before, and share its buckets with no other. Of Concurrency
+	// it is a lease, which may be that of any caller.
 	Period time.Duration
 	Burst  int64
 	Mode   *Mode
@@ -136,6 +144,13 @@ func (o *Overrides) check() error {
 	return errors.Join(errs...)
 }
 
+const (
+	// maxCallers is how many entries an override has: all are made ready before the first call goes on.
+	maxCallers = 10_000
+	// maxNetworks is how many of these are networks, which a call looks through one by one.
+	maxNetworks = 1000
+)
+
 // check returns all that is wrong about the override, whatever the limit.
 func (o *Override) check(id string) error {
 	if o == nil {
@@ -145,6 +160,9 @@ func (o *Override) check(id string) error {
 	if err := o.change().check(); err != nil {
 		errs = append(errs, inOverride(id, "", err))
 	}
+	if err := checkNumber(o.Callers); err != nil {
+		return errors.Join(append(errs, inOverride(id, "", err))...)
+	}
 	for i := range o.Callers {
 		c := &o.Callers[i]
 		if err := errors.Join(checkBy(c.By), c.change().check()); err != nil {
@@ -152,6 +170,23 @@ func (o *Override) check(id string) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// checkNumber returns an error if there are too many entries.
+func checkNumber(callers []CallerOverride) error {
+	if n := len(callers); n > maxCallers {
+		return fmt.Errorf("callers are %d: want at most %d, and OverrideBy for more", n, maxCallers)
+	}
+	networks := 0
+	for i := range callers {
+		if prefix, err := parseNetwork(callers[i].By["ip"]); err == nil && !prefix.IsSingleIP() {
+			networks++
+		}
+	}
+	if networks > maxNetworks {
+		return fmt.Errorf("networks of callers are %d: want at most %d, and OverrideBy for more", networks, maxNetworks)
+	}
+	return nil
 }
 
 // inOverride says of which limit, and of which of its callers, an error is.

@@ -59,7 +59,7 @@ func compareOverridden(t *testing.T, r *rapid.T) {
 		ratelimit.TokenBucket, ratelimit.FixedWindow, ratelimit.SlidingLog, ratelimit.SlidingWindow, ratelimit.LeakyBucket,
 	}).Draw(r, "algorithm")
 	bursts := algorithm == ratelimit.TokenBucket || algorithm == ratelimit.LeakyBucket
-	directive := ratelimit.Rule{Key: "get", Name: "limit", Limit: ratelimit.Limit{Algorithm: algorithm, Count: 3, Period: 2 * time.Second}}
+	directive := ratelimit.Rule{Key: "get:{@user}", Name: "limit", Limit: ratelimit.Limit{Algorithm: algorithm, Count: 3, Period: 2 * time.Second}}
 	other := ratelimit.Rule{Key: "get", Name: "other", Limit: ratelimit.Limit{Count: 4, Period: 3 * time.Second}}
 	said := directive
 

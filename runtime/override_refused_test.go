@@ -3,6 +3,7 @@ package ratelimit_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -82,6 +83,23 @@ func TestOverrideThatNoLimitCanHave(t *testing.T) {
 	}
 }
 
+// A call must not wait until a great many are made ready, nor look through them.
+func TestMoreCallersThanAnOverrideMayHave(t *testing.T) {
+	limiter := newLimiter(t, memlimit.New())
+	callers := func(n int, attribute, value string) ratelimit.Override {
+		all := make([]ratelimit.CallerOverride, n)
+		for i := range all {
+			all[i] = ratelimit.CallerOverride{By: map[string]string{attribute: fmt.Sprintf(value, i/256, i%256)}, Count: 5}
+		}
+		return ratelimit.Override{Callers: all}
+	}
+	override(t, limiter, overrides(getID, callers(10_000, "ip", "10.0.%d.%d")))
+	override(t, limiter, overrides(getID, callers(1000, "ip", "10.%d.%d.0/24")))
+	wantError(t, limiter.Override(overrides(getID, callers(10_001, "user", "%d-%d"))), getID+": callers are 10001: want at most 10000, and OverrideBy for more")
+	wantError(t, limiter.Override(overrides(getID, callers(1001, "ip", "10.%d.%d.0/24"))),
+		getID+": networks of callers are 1001: want at most 1000, and OverrideBy for more")
+}
+
 func TestOverrideThatThisLimitCannotHave(t *testing.T) {
 	token := ratelimit.Limit{Count: 10, Period: time.Second}
 	for _, test := range []struct {
@@ -124,7 +142,7 @@ func TestOverrideThatThisLimitCannotHave(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			limiter := newLimiter(t, memlimit.New())
-			test.rule.Key, test.rule.Name = "get", "1s"
+			test.rule.Key, test.rule.Name = "get:{@user}", "1s"
 			limiter.Guard("m.Get", test.rule)
 			before := limiter.Limits()[0].Holds
 			wantError(t, limiter.Override(overrides(getID, test.override)), getID+": "+test.want)

@@ -59,18 +59,23 @@ func unprefixed(err error) error {
 	return errors.New(strings.ReplaceAll(err.Error(), "ratelimit: ", ""))
 }
 
-// checkFor returns what a limit cannot have of an override that is valid by itself.
-func (o *Override) checkFor(id string, r *rule) error {
-	if o == nil {
-		return nil
-	}
-	own := o.change()
+// checkFor returns what a limit cannot have of an override that is valid by itself. Those that share its buckets are s, the limit
+// among them.
+func (o *Override) checkFor(k knownLimit, s sharers) error {
+	own, r, id := o.change(), k.base, k.ID
 	var errs []error
 	if _, err := r.with(own); err != nil {
 		errs = append(errs, inOverride(id, "", err))
 	}
+	times := o.callersTime(k, s)
 	fine := map[change]bool{own: true} // many callers have the same
 	for i := range o.Callers {
+		if period := o.Callers[i].Period; period != 0 && !r.leased {
+			if err := times.check(i, period); err != nil {
+				errs = append(errs, inOverride(id, callersName(i), err))
+				continue
+			}
+		}
 		c := o.Callers[i].change().over(own)
 		if fine[c] {
 			continue

@@ -13,6 +13,7 @@ import (
 type overrideTable struct {
 	mode   Mode // of the whole Limiter
 	limits map[string]*Override
+	wrong  map[string]error // why limits that share buckets hold as their directives say
 	by     func(ctx context.Context, limit string) (Override, bool)
 }
 
@@ -37,7 +38,11 @@ type overriding struct {
 // F is called once for each limit of a call, in the goroutine of the call and before the store is asked, by several goroutines at
 // once. It must not block nor panic, and should not allocate. It should return few different values: a limit keeps 256
 // that were asked for ready, and prepares others anew, which takes some microseconds. What a limit cannot have is not
-// done, and told by an [Event] of [EventOverrides] once a minute at most for each limit. [Limiter.Allow] has no limits that it could ask for.
+// done, and told by an [Event] of [EventOverrides] once a minute at most for each limit. [Limiter.Allow] has no limits that it
+// could ask for.
+//
+// Calls that share a bucket must get the same Period for it, since by the shorter one what others have used is over too early.
+// Whose bucket it is that f is asked about only f can know.
 func OverrideBy(f func(ctx context.Context, limit string) (Override, bool)) Option {
 	return optionFunc(func(l *Limiter) error {
 		if f == nil {
@@ -68,8 +73,8 @@ func (l *Limiter) Override(o *Overrides) error {
 }
 
 // CheckOverrides returns all that is wrong about overrides for the limits that the Limiter has now, as [Limiter.Override]
-// does, or nil. A limit that is made later and cannot have what is said about it holds as its directive says, and that is
-// told by an [Event] of [EventOverrides].
+// does, or nil. A limit that is made later and cannot have what is said about it holds as its directive says, which is told
+// by an [Event] of [EventOverrides] when it is made. So overrides are best given once the decorators are there.
 func (l *Limiter) CheckOverrides(o *Overrides) error {
 	if l == nil || l.store == nil {
 		return errNoStore
@@ -80,11 +85,7 @@ func (l *Limiter) CheckOverrides(o *Overrides) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	var errs []error
-	for _, k := range l.limits.sorted() {
-		errs = append(errs, o.Limits[k.ID].checkFor(k.ID, k.base))
-	}
-	return errors.Join(errs...)
+	return l.checkLimits(o, nil)
 }
 
 // wrong tells now and then of a limit that the function returns what it cannot have: that may be another value at each call.
@@ -100,9 +101,10 @@ func (o *overriding) wrong(ctx context.Context, id string, err error) {
 
 // merge makes the table anew. The lock is held.
 func (o *overriding) merge() {
-	t := &overrideTable{mode: o.limiter.mode, limits: map[string]*Override{}, by: o.by}
+	t := &overrideTable{mode: o.limiter.mode, limits: map[string]*Override{}, wrong: map[string]error{}, by: o.by}
 	changes := t.by != nil
-	for _, overrides := range append(o.sources(), o.own) {
+	sources := append(o.sources(), o.own)
+	for _, overrides := range sources {
 		if overrides == nil {
 			continue
 		}
@@ -113,9 +115,20 @@ func (o *overriding) merge() {
 		changes = changes || overrides.Mode != nil || len(overrides.Limits) > 0
 	}
 	if !changes {
-		t = nil
+		o.table.Store(nil)
+		return
 	}
+	t.share(&o.limiter.limits, sources)
 	o.table.Store(t)
+}
+
+// mergeAgain makes the table anew if there is one, for a limit that shares its buckets with others.
+func (o *overriding) mergeAgain() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.table.Load() != nil {
+		o.merge()
+	}
 }
 
 // sources returns what the sources say, in the order in which one goes before the other.
@@ -136,12 +149,12 @@ func (o *overriding) mode() Mode {
 }
 
 // of returns what overrides a limit: nothing if there is an error, of what it cannot have.
-func (t *overrideTable) of(id string, base *rule) (*Override, error) {
-	o := t.limits[id]
-	if o == nil {
-		return &Override{}, nil
+func (t *overrideTable) of(k knownLimit) (*Override, error) {
+	o := t.limits[k.ID]
+	if err := t.wrong[k.ID]; err != nil || o == nil {
+		return &Override{}, err
 	}
-	if err := o.checkFor(id, base); err != nil {
+	if err := o.checkFor(k, sharers{k}); err != nil { // those that share are checked
 		return &Override{}, err
 	}
 	return o, nil
@@ -151,7 +164,7 @@ func (t *overrideTable) of(id string, base *rule) (*Override, error) {
 func (l *Limiter) holds(k knownLimit, t *overrideTable) Rule {
 	c := &choice{base: k.base, least: l.mode}
 	if t != nil {
-		o, _ := t.of(k.ID, k.base) // the error was told when the overrides were taken
+		o, _ := t.of(k) // the error was told when the overrides were taken
 		c.least, c.own = t.mode, o.change()
 	}
 	plain := c.with(c.own)

@@ -18,6 +18,7 @@ type scratch struct {
 	results  []Result
 	outcomes []Outcome
 	local    bool  // whether the local store has decided
+	told     bool  // whether it was told that the store could not decide
 	failed   error // why the store could not decide; then the charges are only those of whole that the local store has decided
 	whole    struct {
 		rules   []*rule
@@ -86,6 +87,6 @@ func (s *scratch) restore() {
 func (s *scratch) release() {
 	s.keys, s.rules, s.charges, s.results, s.outcomes = s.keys[:0], s.rules[:0], s.charges[:0], s.results[:0], s.outcomes[:0]
 	s.local, s.failed, s.holder, s.stocked, s.timed, s.delay = false, nil, "", false, false, 0
-	s.took, s.shadow, s.waits = 0, false, false
+	s.took, s.shadow, s.waits, s.told = 0, false, false, false
 	scratchPool.Put(s)
 }

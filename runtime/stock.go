@@ -51,7 +51,9 @@ func newStock(store Store, tell func(error)) *stock {
 func (s *stock) now() time.Duration { return time.Since(s.base) }
 
 // Take is that of a [Store], whose charges and results need no check. A call asks the store twice at most: the second time for
-// just what it needs, if there was less than it wanted, or it has waited in vain for what another call asked for.
+// just what it needs, if there was less than it wanted, or it has waited in vain for what another call asked for. If it would be
+// refused while units lie here that were taken by another limit of its bucket, which is overridden, it gives these back and
+// asks once more.
 func (s *stock) Take(ctx context.Context, charges []Charge, results []Result) error {
 	modest := false
 	if len(charges) == 1 {
@@ -73,14 +75,21 @@ func (s *stock) Take(ctx context.Context, charges []Charge, results []Result) er
 	defer s.leave()
 	t := tripPool.Get().(*trip)
 	defer t.release()
-	for {
+	for last := false; ; {
 		s.plan(t, charges, results, modest)
 		if len(t.charges) == 0 {
 			s.settle(t, charges, results)
 			return nil
 		}
-		if again, err := s.travel(ctx, t, charges, results); !again {
+		again, err := s.travel(ctx, t, charges, results)
+		if err != nil {
 			return err
+		}
+		if !again {
+			if last || !s.returnOthers(ctx, charges, results) {
+				return nil
+			}
+			last = true
 		}
 		modest = true
 	}
@@ -116,14 +125,19 @@ func (c *Charge) stocked() bool {
 // calls.
 func (s *stock) find(c *Charge) (*shelf, *pile) {
 	var array [128]byte
-	name := appendBucket(array[:0], c)
-	sh := &s.shelves[maphash.Bytes(s.seed, name)%stockShelves]
-	sh.mu.Lock()
-	p := sh.piles[string(name)]
+	sh, p := s.findAny(c, array[:0])
 	if p != nil && p.bucket.Limit != c.Limit {
 		return sh, nil
 	}
 	return sh, p
+}
+
+// findAny is find, whatever the limit that the pile is of. It writes the name of the pile to dst, which has room for most.
+func (s *stock) findAny(c *Charge, dst []byte) (*shelf, *pile) {
+	name := appendBucket(dst, c)
+	sh := &s.shelves[maphash.Bytes(s.seed, name)%stockShelves]
+	sh.mu.Lock()
+	return sh, sh.piles[string(name)]
 }
 
 // open is find, and makes the pile if there is room for another one.

@@ -173,11 +173,55 @@ func (s *stock) clear(sh *shelf, since time.Duration, back []Charge) []Charge {
 		if p.units > 0 {
 			back = append(back, p.back())
 		}
-		delete(sh.piles, name)
-		s.piles.Add(-1)
+		s.forget(sh, name)
 	}
+	return back
+}
+
+// forget removes a pile. The shelf is locked.
+func (s *stock) forget(sh *shelf, name string) {
+	delete(sh.piles, name)
+	s.piles.Add(-1)
 	if len(sh.piles) == 0 {
 		sh.piles = nil // a map keeps the room that it has had
+	}
+}
+
+// returnOthers gives back what lies here of the buckets that have refused a call, by other limits than those of the call. It
+// reports whether there was something.
+func (s *stock) returnOthers(ctx context.Context, charges []Charge, results []Result) bool {
+	var back []Charge
+	for i := range charges {
+		if !results[i].Allowed && charges[i].stocked() {
+			back = s.takeOthers(&charges[i], back)
+		}
+	}
+	if back == nil {
+		return false
+	}
+	short, cancel := context.WithTimeout(ctx, releaseTimeout)
+	defer cancel()
+	if err := survive(func() error { return s.store.Refund(short, back) }); err != nil {
+		s.tell(notGivenBack(back, err))
+	}
+	return true
+}
+
+// takeOthers appends what lies here of the bucket of a charge by another limit.
+func (s *stock) takeOthers(c *Charge, back []Charge) []Charge {
+	sh, p := s.findAny(c, nil)
+	defer sh.mu.Unlock()
+	if p == nil || p.bucket.Limit == c.Limit {
+		return back
+	}
+	p.expire(s.now())
+	if p.units > 0 {
+		back = append(back, p.back())
+		p.forgo(p.units)
+		p.units = 0
+	}
+	if p.calls == 0 { // or they want it to be there
+		s.forget(sh, string(appendBucket(nil, c)))
 	}
 	return back
 }

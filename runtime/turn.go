@@ -10,8 +10,8 @@ import (
 
 // Calls wait in two ways. A token bucket or leaky bucket is charged in advance and says when the call's turn is, so that
 // the call sleeps until then; the store keeps the order. Of other limits nobody can say it in advance: a call tries again
-// when the limit says that it may be admitted. Those that wait for the same bucket in one process stand in a line, of which
-// only the first tries.
+// when the limit says that it may be admitted. Those that wait for the same bucket by the same limit in one process stand in a line, of
+// which only the first tries.
 
 const (
 	// firstPoll and lastPoll are the pauses between tries for a slot, which may be released at any time by anyone. A slot

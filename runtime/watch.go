@@ -181,7 +181,10 @@ func (w *watch) take(o *Overrides) (changed, gone bool, err error) {
 	if o == before || before != nil && reflect.DeepEqual(o, before) {
 		return false, false, nil
 	}
-	if err := w.limiter.CheckOverrides(o); err != nil {
+	if err := o.check(); err != nil {
+		return false, false, err
+	}
+	if err := w.limiter.checkLimits(o, before); err != nil {
 		return false, false, err
 	}
 	w.set(o)

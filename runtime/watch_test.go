@@ -2,6 +2,7 @@ package ratelimit_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -351,5 +352,20 @@ func TestLocalOverridesHoldAtOnce(t *testing.T) {
 	}
 	if err := store.Set(ctx, getID, &ratelimit.Override{Count: 9}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestLocalOverridesKeepNothingOfTheirCallers(t *testing.T) {
+	store, ctx := ratelimit.NewOverrides(), t.Context()
+	mode, own := ratelimit.ModeShadow, ratelimit.ModeShadow
+	o := ratelimit.Override{Mode: &own, Callers: []ratelimit.CallerOverride{{By: map[string]string{"user": "ann"}, Mode: &own}}}
+	if err := errors.Join(store.SetMode(ctx, &mode), store.Set(ctx, getID, &o)); err != nil {
+		t.Fatal(err)
+	}
+	mode, own, o.Callers[0].By["user"] = ratelimit.ModeOff, ratelimit.ModeOff, "bob"
+	got, _ := store.Load(ctx)
+	text, err := json.Marshal(got)
+	if want := `{"mode":"shadow","limits":{"m.Get#1s":{"mode":"shadow","callers":[{"by":{"user":"ann"},"mode":"shadow"}]}}}`; err != nil || string(text) != want {
+		t.Errorf("got %s, %v, want %s", text, err, want)
 	}
 }

@@ -3,6 +3,7 @@ package list
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -22,9 +23,17 @@ Delete what is not to be overridden. What stays holds from then on, whatever the
 What else a directive says, such as prefetch and wait, cannot be overridden. A limit may also have
 "callers", a list of entries for some of them, each with "by", such as {user: ann}, and its own fields.`
 
+const yamlShared = `
+Limits that share buckets have one count, time and burst: change these in all of them, or in one and delete them
+from the others.`
+
 // writeYAML writes a file of overrides that changes nothing.
 func writeYAML(w io.Writer, limits []Limit) error {
 	entries := &yaml.Node{Kind: yaml.MappingNode}
+	head := yamlHead
+	if slices.ContainsFunc(limits, func(l Limit) bool { return len(l.Shared) > 0 }) {
+		head += yamlShared
+	}
 	for len(limits) > 0 {
 		n := 1
 		for n < len(limits) && limits[n].ID == limits[0].ID {
@@ -35,7 +44,7 @@ func writeYAML(w io.Writer, limits []Limit) error {
 		}
 		limits = limits[n:]
 	}
-	top := &yaml.Node{Kind: yaml.ScalarNode, Value: "limits", HeadComment: yamlHead}
+	top := &yaml.Node{Kind: yaml.ScalarNode, Value: "limits", HeadComment: head}
 	encoder := yaml.NewEncoder(w)
 	encoder.SetIndent(2)
 	if err := encoder.Encode(&yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{top, entries}}); err != nil {
@@ -78,5 +87,9 @@ func describe(l Limit) string {
 	if len(l.Per) > 0 {
 		text += " for each " + strings.Join(l.Per, ", ")
 	}
-	return text + " (" + l.Algorithm + ")"
+	text += " (" + l.Algorithm + ")"
+	if len(l.Shared) > 0 {
+		text += ", shares its buckets with " + strings.Join(l.Shared, ", ")
+	}
+	return text
 }

@@ -28,10 +28,11 @@ func Check(name string, text []byte, limits []list.Limit, all bool) parse.Diagno
 		known[l.ID] = append(known[l.ID], l)
 	}
 	attributes := attributesOf(limits)
-	for _, e := range f.limits {
+	for i := range f.limits {
+		e := &f.limits[i]
 		if same := known[e.key.Value]; same != nil {
 			for _, l := range same {
-				f.checkFor(&e, l)
+				f.checkFor(e, l, known)
 			}
 		} else if all {
 			f.unknownID(e.key, known)
@@ -88,14 +89,40 @@ func (f *file) checkNames(by []*yaml.Node, known []string) {
 	}
 }
 
-// checkFor reports what a limit cannot have of what is said of it.
-func (f *file) checkFor(e *limitEntry, l list.Limit) {
-	if !f.check(&e.entry, nil, l) {
+// checkFor reports what a limit, and those that share its buckets, cannot have of what is said of it.
+func (f *file) checkFor(e *limitEntry, l list.Limit, known byID) {
+	whole, agree := f.withShared(e, l)
+	if !agree || !f.check(&whole, nil, l) {
 		return // nor can it have what its callers have beside that
 	}
+	by := "" // what those who share a bucket may differ in, who match an entry
 	for i := range e.callers {
-		f.check(&e.callers[i], &e.entry, l)
+		before := by
+		by = cmp.Or(by, foreign(&e.callers[i], l))
+		if f.checkTime(&e.callers[i], by, before, l) {
+			f.check(&e.callers[i], &whole, l)
+		}
 	}
+	for _, id := range l.Shared {
+		if f.entry(id) != nil {
+			continue // it is checked by itself
+		}
+		for _, other := range known[id] {
+			if !f.check(&whole, nil, other) {
+				return
+			}
+		}
+	}
+}
+
+// entry returns what the file says of a limit, or nil.
+func (f *file) entry(id string) *limitEntry {
+	for i := range f.limits {
+		if f.limits[i].key.Value == id {
+			return &f.limits[i]
+		}
+	}
+	return nil
 }
 
 // part is an attribute of a directive that is made of a limit and what overrides it.

@@ -38,6 +38,13 @@ func TestCheckBesideLimits(t *testing.T) {
 		{"what is wrong of all is told once", "limits:\n  u.S.Get#1s:\n    count: 4\n    callers:\n    - by: {user: ann}\n      time: 500ms\n", []list.Limit{get}, true, []string{
 			"l.yaml:3:12: cost=5: want 0 to the capacity, 4 (limit 1s at u.go:3)",
 		}},
+		{"too many callers", "limits:\n  u.S.Get#1s:\n    callers:\n" + strings.Repeat("    - by: {user: ann}\n", 10_001), []list.Limit{get}, true, []string{
+			"l.yaml:4:5: callers are 10001: want at most 10000, and OverrideBy for more",
+		}},
+		{"too many networks", "limits:\n  u.S.Get#1s:\n    callers:\n" + strings.Repeat("    - by: {ip: 10.0.0.0/8}\n", 1001), []list.Limit{get}, true, []string{
+			"l.yaml:4:5: networks of callers are 1001: want at most 1000, and OverrideBy for more",
+		}},
+		{"a file that is too large", "limits: {}\n#" + strings.Repeat("x", 1<<20), nil, true, []string{"l.yaml: has more than 1048576 bytes"}},
 		{"attributes of callers", "limits:\n  u.S.Get#1s:\n    callers:\n    - by: {usr: ann, ip: '::1', plan: pro}\n", []list.Limit{get}, true, []string{
 			`l.yaml:4:12: no limit goes by "usr": did you mean "user"?`,
 		}},

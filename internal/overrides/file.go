@@ -65,7 +65,19 @@ func (f *file) errorAt(line, column int, format string, args ...any) {
 	})
 }
 
+// maxFile, maxCallers and maxNetworks are those of the runtime: how many bytes a file may have, and how many entries the callers of
+// a limit, of which so many may be networks.
+const (
+	maxFile     = 1 << 20
+	maxCallers  = 10_000
+	maxNetworks = 1000
+)
+
 func (f *file) read(text []byte) {
+	if len(text) > maxFile {
+		f.errorAt(0, 0, "has more than %d bytes", maxFile)
+		return
+	}
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	var document, second yaml.Node
 	switch err := decoder.Decode(&document); {
@@ -137,7 +149,12 @@ func (f *file) callers(n *yaml.Node) []entry {
 		f.errorf(n, "callers is %s: want a list", kindOf(n))
 		return nil
 	}
+	if len(n.Content) > maxCallers {
+		f.errorf(n, "callers are %d: want at most %d, and OverrideBy for more", len(n.Content), maxCallers)
+		return nil
+	}
 	var all []entry
+	networks := 0
 	for _, item := range n.Content {
 		e := entry{key: item, fields: map[string]*yaml.Node{}}
 		named := false
@@ -145,6 +162,9 @@ func (f *file) callers(n *yaml.Node) []entry {
 			if key.Value == "by" {
 				named = true
 				e.by = f.by(value)
+				if hasNetwork(value) {
+					networks++
+				}
 				return
 			}
 			f.field(&e, key, value, "by")
@@ -154,7 +174,21 @@ func (f *file) callers(n *yaml.Node) []entry {
 		}
 		all = append(all, e)
 	}
+	if networks > maxNetworks {
+		f.errorf(n, "networks of callers are %d: want at most %d, and OverrideBy for more", networks, maxNetworks)
+	}
 	return all
+}
+
+// hasNetwork reports whether an entry goes by a network of more than one address.
+func hasNetwork(by *yaml.Node) bool {
+	for i := 0; i+1 < len(by.Content); i += 2 {
+		if by.Content[i].Value == "ip" {
+			prefix, err := netip.ParsePrefix(by.Content[i+1].Value)
+			return err == nil && !prefix.IsSingleIP()
+		}
+	}
+	return false
 }
 
 // by returns the names of the attributes of an entry.

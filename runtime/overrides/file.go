@@ -25,8 +25,8 @@ import (
 )
 
 const (
-	// maxFile is how many bytes a file may have.
-	maxFile = 4 << 20
+	// maxFile is how many bytes a file may have, 1 MiB: enough for 10,000 callers, and read well before it is looked at again.
+	maxFile = 1 << 20
 	// settles is how long a file that has changed must stay as it is to be read: it may be half written.
 	settles = 20 * time.Millisecond
 	// maxReads is how many times it is read for that.
@@ -46,7 +46,8 @@ type Source struct {
 var _ ratelimit.OverrideSource = (*Source)(nil)
 
 // File returns the file at that path as a source, for [ratelimit.Limiter.Watch]. The path is followed at each look, so that
-// the file may be replaced, which is the best way to change it, and be a link, as those of a ConfigMap of Kubernetes are.
+// the file may be replaced, which is the best way to change it, and be a link, as those of a ConfigMap of Kubernetes are. It is a
+// regular file of at most 1 MiB.
 func File(path string) *Source { return &Source{path: path} }
 
 // Load implements [ratelimit.OverrideSource]. The error is that of the file, or of [Parse]. A file that has changed is read
@@ -93,6 +94,9 @@ func (s *Source) settled(ctx context.Context, text []byte) ([]byte, error) {
 
 // contents is not nil without an error.
 func (s *Source) contents() ([]byte, error) {
+	if info, err := os.Stat(s.path); err == nil && !info.Mode().IsRegular() { // to open a pipe may take for ever
+		return nil, fmt.Errorf("%s: want a regular file", s.path)
+	}
 	file, err := os.Open(s.path)
 	if err != nil {
 		return nil, err

@@ -227,7 +227,7 @@ func TestFileThatIsTooLarge(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := overrides.File(path).Load(t.Context())
-	if want := path + ": has more than 4194304 bytes"; err == nil || err.Error() != want {
+	if want := path + ": has more than 1048576 bytes"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
