@@ -87,6 +87,7 @@ func (l *Limiter) CheckOverrides(o *Overrides) error {
 
 // merge makes the table anew. The lock is held.
 func (o *overriding) merge() {
+	defer o.recall(o.table.Load())
 	t := &overrideTable{mode: o.limiter.mode, limits: map[string]*Override{}, by: o.by}
 	changes := t.by != nil
 	for _, overrides := range append(o.sources(), o.own) {

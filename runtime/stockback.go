@@ -103,7 +103,7 @@ func (s *stock) lookForIdle() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.closed.Load():
+	case s.closed.Load() || s.look == nil: // as another has found nothing, who was called by recall
 	case s.piles.Load() == 0:
 		s.look = nil // for the next pile somebody else will look
 	default:
