@@ -55,9 +55,9 @@ type Rule struct {
 	// asked last is not in them.
 	Prefetch int64
 	// Refunds says that units may come back to the buckets of the limit before their time: that calls give them back by
-	// [Call.Refund], or that those of another method do that has the same buckets, or give up waiting. A Store then remembers
-	// none of its refusals. It is implied for all limits of a method of which one has a Wait, and of one without a
-	// [Concurrency] limit that is asked by [Guard.Begin].
+	// [Call.Refund], or that those of another method do that has the same buckets, or give up waiting, or take them in advance
+	// by a Prefetch. A Store then remembers none of its refusals. It is implied by a Prefetch, for all limits of a method of
+	// which one has a Wait, and of one without a [Concurrency] limit that is asked by [Guard.Begin].
 	Refunds bool
 	Status  int    // HTTP status of a refusal, 400 to 999; 0 means 429
 	Message string // text for a refused caller
