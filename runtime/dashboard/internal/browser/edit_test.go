@@ -210,7 +210,7 @@ func TestWhatIsStoredButDoesNotHoldIsNotCalledSaved(t *testing.T) {
 	}
 	p := open(t, s.url, desktop, "light")
 	p.edit()
-	const but = "Stored, but count 3, time 1h, mode enforce holds: something else goes before it, or the program does not go by this store."
+	const but = "Stored, but count 3, time 1h, mode enforce holds: something else goes before it, the store has what cannot be taken, or the program does not go by it."
 	p.save("count", "50", but)
 	p.do(chromedp.Click("#remove"))
 	p.wait(text("#remove") + ` === "Really remove"`)
