@@ -68,6 +68,7 @@ type rule struct {
 	Rule
 	charge Charge // of a call, but for what varies
 	parts  []part // of the key, none if nothing about it varies: then it is that of charge
+	byIP   bool   // whether the parts are a text and then the IP, as ip=true has it
 	leased bool   // whether a call holds slots
 	ahead  bool   // whether a call that waits has its bucket charged in advance
 }
@@ -117,6 +118,7 @@ func compile(r Rule, wanted *[]string) (rule, error) {
 	}
 	compiled := rule{Rule: r, parts: parts, leased: r.Limit.Algorithm == Concurrency}
 	compiled.charge = Charge{Name: r.Name, Limit: r.Limit, Cost: r.Cost, Fresh: r.isFresh(), prefetch: r.Prefetch}
+	compiled.byIP = len(parts) == 2 && parts[0].kind == literalPart && parts[1].kind == ipPart
 	if len(parts) == 1 && parts[0].kind == literalPart {
 		compiled.charge.Key, compiled.parts = slices.Clip([]byte(parts[0].literal)), nil
 	}
