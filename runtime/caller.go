@@ -5,11 +5,8 @@ import (
 	"net/netip"
 )
 
-// clientIPKey and callerKey are the context keys of a caller's attributes.
-type (
-	clientIPKey struct{}
-	callerKey   string
-)
+// callerKey is the context key of a caller's attribute.
+type callerKey string
 
 // WithClientIP returns a context that names the client by its address, for limits with ip=true, by=ip or {@ip}. An
 // IPv4 address mapped into IPv6 counts as IPv4, and a zone is dropped. An invalid address says that the client is not
@@ -18,13 +15,19 @@ type (
 // Limits go by the whole address. Give the network of an IPv6 client, as httplimit does, where one subscriber may
 // choose among many addresses.
 func WithClientIP(ctx context.Context, addr netip.Addr) context.Context {
-	return context.WithValue(ctx, clientIPKey{}, addr.Unmap().WithZone(""))
+	c := newCallContext(ctx)
+	c.addr = addr.Unmap().WithZone("")
+	c.part = uint8(len(appendAddr(c.text[:0], c.addr))) //nolint:gosec // maxAddr at most
+	return c
 }
 
 // ClientIP returns the address that [WithClientIP] put into the context, and whether there is one.
 func ClientIP(ctx context.Context) (netip.Addr, bool) {
-	addr, _ := ctx.Value(clientIPKey{}).(netip.Addr)
-	return addr, addr.IsValid()
+	c := callContextOf(ctx)
+	if c == nil {
+		return netip.Addr{}, false
+	}
+	return c.addr, c.addr.IsValid()
 }
 
 // WithCaller returns a context that holds an attribute of the caller, such as "user" or "tenant", for limits with
@@ -52,8 +55,8 @@ func appendCaller(dst []byte, ctx context.Context, key any) ([]byte, bool) {
 
 // appendIP is appendCaller for the attribute "ip", whose context key as such an attribute is given.
 func appendIP(dst []byte, ctx context.Context, key any) ([]byte, bool) {
-	if addr, ok := ClientIP(ctx); ok {
-		return appendAddr(dst, addr), true
+	if c := callContextOf(ctx); c != nil && c.part > 0 {
+		return append(dst, c.text[:c.part]...), true
 	}
 	return appendCaller(dst, ctx, key)
 }

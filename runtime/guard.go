@@ -75,7 +75,12 @@ func (g *Guard) Allow(ctx context.Context, call ...Arg) error {
 		return g.undecided(errLeased)
 	}
 	s := scratchPool.Get().(*scratch)
-	err := g.decide(ctx, s, p, call)
+	var err error
+	if p.only != nil && len(call) == len(g.wanted) {
+		err = g.decideOnly(ctx, s, p.only, call)
+	} else {
+		err = g.decide(ctx, s, p, call)
+	}
 	if err == nil && s.delay > 0 {
 		if ended := s.awaitTurn(ctx); ended != nil {
 			g.giveUp(ctx, s)
@@ -126,6 +131,37 @@ func (g *Guard) decide(ctx context.Context, s *scratch, p *plan, call args) erro
 	return nil
 }
 
+// decideOnly is decide for a call that is like most: one limit holds, and nothing about its charge varies but the key.
+// Without what is for others a call takes nine tenths of the time.
+func (g *Guard) decideOnly(ctx context.Context, s *scratch, r *rule, call args) error {
+	s.method = g.method
+	if len(call) > 0 {
+		if err := call.check(len(g.wanted)); err != nil {
+			return g.undecided(err)
+		}
+	}
+	key := r.charge.Key
+	if r.parts != nil {
+		var missing *part
+		s.keys, missing = r.appendKey(s.keys, ctx, call)
+		switch {
+		case missing != nil && r.OnEmpty == EmptyAllow:
+			return nil
+		case missing != nil:
+			return g.missing(ctx, s, r, missing)
+		}
+		key = s.keys
+	}
+	s.add(r).Key = key
+	switch decided, err := g.limiter.take(ctx, s); {
+	case err != nil:
+		return g.undecided(err)
+	case !decided:
+		return nil
+	}
+	return g.conclude(ctx, s)
+}
+
 // take asks the limits about the charges in s.
 func (g *Guard) take(ctx context.Context, s *scratch) error {
 	var decided bool
@@ -173,8 +209,7 @@ func (g *Guard) charge(ctx context.Context, s *scratch, r *rule, call args) erro
 		}
 		key = s.keys[start:]
 	}
-	s.charges = append(s.charges, r.charge)
-	c := &s.charges[len(s.charges)-1]
+	c := s.add(r)
 	c.Cost, c.Key = cost, key
 	early := s.waits || r.Refunds || s.timed && s.holder == "" // who gives up waiting, and Call.End, may give units back
 	if early {
@@ -189,8 +224,6 @@ func (g *Guard) charge(ctx context.Context, s *scratch, r *rule, call args) erro
 			c.elsewhere = others * r.Prefetch
 		}
 	}
-	s.rules = append(s.rules, r)
-	s.results = append(s.results, Result{})
 	return nil
 }
 

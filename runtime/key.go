@@ -54,8 +54,14 @@ func appendLiteral(dst []byte, text string) []byte {
 	return dst
 }
 
-// appendAddr appends an address as appendPart would, without a string in between.
+// maxAddr is how many bytes appendAddr appends at most: those of eight groups and their escaped colons.
+const maxAddr = len("ffff%3Affff%3Affff%3Affff%3Affff%3Affff%3Affff%3Affff")
+
+// appendAddr appends an address without a zone as appendPart would, without a string in between; of an invalid one nothing.
 func appendAddr(dst []byte, addr netip.Addr) []byte {
+	if !addr.IsValid() {
+		return dst
+	}
 	if addr.Is4() {
 		return addr.AppendTo(dst)
 	}

@@ -50,21 +50,23 @@ type Recorder interface {
 	Record(method string, outcomes []Outcome)
 }
 
-type recorderKey struct{}
-
 // WithRecorder returns a context for whose calls recorder is told each decision, after the recorders of the parent
 // context. An undecided call, and one that a limit that holds refuses for want of a part of its key, is not recorded.
 func WithRecorder(ctx context.Context, recorder Recorder) context.Context {
-	if outer := recorderOf(ctx); outer != nil {
-		recorder = recorders{outer, recorder}
+	c := newCallContext(ctx)
+	if c.recorder != nil {
+		recorder = recorders{c.recorder, recorder}
 	}
-	return context.WithValue(ctx, recorderKey{}, recorder)
+	c.recorder = recorder
+	return c
 }
 
 // recorderOf returns the context's recorder, or nil.
 func recorderOf(ctx context.Context) Recorder {
-	recorder, _ := ctx.Value(recorderKey{}).(Recorder)
-	return recorder
+	if c := callContextOf(ctx); c != nil {
+		return c.recorder
+	}
+	return nil
 }
 
 type recorders struct{ outer, inner Recorder }

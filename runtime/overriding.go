@@ -101,6 +101,7 @@ func (o *overriding) wrong(ctx context.Context, id string, err error) {
 
 // merge makes the table anew. The lock is held.
 func (o *overriding) merge() {
+	defer o.recall(o.table.Load())
 	t := &overrideTable{mode: o.limiter.mode, limits: map[string]*Override{}, wrong: map[string]error{}, by: o.by}
 	changes := t.by != nil
 	sources := append(o.sources(), o.own)

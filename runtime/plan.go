@@ -12,6 +12,7 @@ type plan struct {
 	holds   []*rule        // limits that hold
 	looks   []*rule        // limits that only look on
 	choices []*choice      // of all limits, in place of these, if it depends on the call how they hold
+	only    *rule          // the limit, if there is one and it holds for all calls alike, or else nil
 	leased  bool           // whether a call may hold slots
 	waits   bool           // whether a limit that holds may have a Wait
 }
@@ -74,8 +75,14 @@ func (g *Guard) makePlan(t *overrideTable) (*plan, error) {
 	for _, c := range choices {
 		p.holds, p.looks = c.plain.enlist(p.holds, p.looks)
 	}
+	if len(p.holds) == 1 && len(p.looks) == 0 && p.holds[0].isPlain() {
+		p.only = p.holds[0]
+	}
 	return p, errors.Join(errs...)
 }
+
+// isPlain reports whether calls that the limit counts differ in their keys only.
+func (r *rule) isPlain() bool { return !r.leased && !r.CostArg && r.Wait == 0 && r.Prefetch == 0 }
 
 // enlist appends the rule to those that hold or to those that only look on, or to neither if it is off.
 func (r *rule) enlist(holds, looks []*rule) (newHolds, newLooks []*rule) {

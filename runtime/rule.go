@@ -55,9 +55,9 @@ type Rule struct {
 	// asked last is not in them.
 	Prefetch int64
 	// Refunds says that units may come back to the buckets of the limit before their time: that calls give them back by
-	// [Call.Refund], or that those of another method do that has the same buckets, or give up waiting. A Store then remembers
-	// none of its refusals. It is implied for all limits of a method of which one has a Wait, and of one without a
-	// [Concurrency] limit that is asked by [Guard.Begin].
+	// [Call.Refund], or that those of another method do that has the same buckets, or give up waiting, or take them in advance
+	// by a Prefetch. A Store then remembers none of its refusals. It is implied by a Prefetch, for all limits of a method of
+	// which one has a Wait, and of one without a [Concurrency] limit that is asked by [Guard.Begin].
 	Refunds bool
 	Status  int    // HTTP status of a refusal, 400 to 999; 0 means 429
 	Message string // text for a refused caller
@@ -68,6 +68,7 @@ type rule struct {
 	Rule
 	charge Charge // of a call, but for what varies
 	parts  []part // of the key, none if nothing about it varies: then it is that of charge
+	byIP   bool   // whether the parts are a text and then the IP, as ip=true has it
 	leased bool   // whether a call holds slots
 	ahead  bool   // whether a call that waits has its bucket charged in advance
 }
@@ -117,6 +118,7 @@ func compile(r Rule, wanted *[]string) (rule, error) {
 	}
 	compiled := rule{Rule: r, parts: parts, leased: r.Limit.Algorithm == Concurrency}
 	compiled.charge = Charge{Name: r.Name, Limit: r.Limit, Cost: r.Cost, Fresh: r.isFresh(), prefetch: r.Prefetch}
+	compiled.byIP = len(parts) == 2 && parts[0].kind == literalPart && parts[1].kind == ipPart
 	if len(parts) == 1 && parts[0].kind == literalPart {
 		compiled.charge.Key, compiled.parts = slices.Clip([]byte(parts[0].literal)), nil
 	}

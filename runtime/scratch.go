@@ -38,6 +38,14 @@ type scratch struct {
 
 var scratchPool = sync.Pool{New: func() any { return new(scratch) }}
 
+// add adds the charge of a rule, and a result that is zero, and returns the charge.
+func (s *scratch) add(r *rule) *Charge {
+	s.rules = append(s.rules, r)
+	s.charges = append(s.charges, r.charge)
+	s.results = append(s.results, Result{})
+	return &s.charges[len(s.charges)-1]
+}
+
 // holds reports whether the i-th charge holds slots.
 func (s *scratch) holds(i int) bool { return s.rules[i].leased && s.charges[i].Cost > 0 }
 

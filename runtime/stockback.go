@@ -17,6 +17,9 @@ const (
 	idleLook = idleUnits / 2
 	// maxGivenBack is how many buckets are given back to in one call of the store.
 	maxGivenBack = 16
+	// maxHanging is how many refunds may hang in a store that does not end them with their context, before what lies idle is left
+	// to expire.
+	maxHanging = 16
 	// always is later than any call.
 	always = time.Duration(math.MaxInt64)
 )
@@ -91,14 +94,16 @@ func (s *stock) lookForIdle() {
 		return
 	}
 	defer s.leave()
-	for err := range s.giveBack(context.Background(), s.now()-idleUnits, s.store.Refund) {
-		s.tell(err)
-		break // what else there is can wait; whoever closes the stock does not want to
+	if s.refunding.Load() < maxHanging {
+		for err := range s.giveBack(context.Background(), s.now()-idleUnits) {
+			s.tell(err)
+			break // what else there is can wait; whoever closes the stock does not want to
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.closed.Load():
+	case s.closed.Load() || s.look == nil: // as another has found nothing, who was called by recall
 	case s.piles.Load() == 0:
 		s.look = nil // for the next pile somebody else will look
 	default:
@@ -106,55 +111,94 @@ func (s *stock) lookForIdle() {
 	}
 }
 
-// giveBack gives back what no call has asked for since then, and forgets the piles. It yields the errors of refund, or one of ctx
-// if that ends before all is done. What refund fails to give back may have come back all the same, so that it is not given back
-// again.
-func (s *stock) giveBack(ctx context.Context, since time.Duration, refund func(context.Context, []Charge) error) iter.Seq[error] {
+// giveBack gives back what no call has asked for since then, and forgets the piles. It yields the errors of the store, or one of
+// ctx if that ends before all is done. What the store fails to take back may have come back all the same, so that it is not given
+// back again.
+func (s *stock) giveBack(ctx context.Context, since time.Duration) iter.Seq[error] {
 	return func(yield func(error) bool) {
-		var back []Charge
-		for i := 0; i < stockShelves; {
-			if back = s.clear(&s.shelves[i], since, back); len(back) < maxGivenBack {
-				if i++; i < stockShelves || len(back) == 0 {
-					continue
+		for shelf := 0; shelf < stockShelves; {
+			if ctx.Err() != nil { // the store would not even try: what lies here is for the next to give back
+				if left := s.lying(); left.buckets > 0 {
+					yield(left.notGivenBack(ctx.Err()))
 				}
+				return
+			}
+			var back []Charge
+			if back, shelf = s.pack(shelf, since); len(back) == 0 {
+				return
 			}
 			short, cancel := context.WithTimeout(ctx, releaseTimeout)
-			err := survive(func() error { return refund(short, back) })
+			err := s.refundInTime(short, back)
 			cancel()
-			if err != nil && ctx.Err() != nil {
-				yield(notGivenBack(s.lying(back), err))
+			left, ended := unitsOf(back), err != nil && ctx.Err() != nil
+			if ended {
+				left = s.lying()
+			}
+			s.arrived(back)
+			if err != nil && (!yield(left.notGivenBack(err)) || ended) {
 				return
 			}
-			if err != nil && !yield(notGivenBack(back, err)) {
-				return
-			}
-			back = nil
 		}
 	}
 }
 
-// notGivenBack returns the error of charges that the store has perhaps not taken back.
-func notGivenBack(back []Charge, err error) error {
-	units := int64(0)
-	for i := range back {
-		units += back[i].Cost
+// pack takes away what is given back next, of a shelf and those behind it, and returns where there may be more. Until it has
+// arrived, it counts as lying here.
+func (s *stock) pack(shelf int, since time.Duration) (back []Charge, next int) {
+	s.packing.Lock()
+	defer s.packing.Unlock()
+	for ; shelf < stockShelves; shelf++ {
+		if back = s.clear(&s.shelves[shelf], since, back); len(back) == maxGivenBack {
+			break
+		}
 	}
-	return fmt.Errorf("ratelimit: unused units not given back: %d, of %d buckets: %w", units, len(back), err)
+	s.packed.add(unitsOf(back), 1)
+	return back, shelf
 }
 
-// lying appends what lies here.
-func (s *stock) lying(back []Charge) []Charge {
+// arrived notes that what was packed is on its way no longer.
+func (s *stock) arrived(back []Charge) {
+	s.packing.Lock()
+	defer s.packing.Unlock()
+	s.packed.add(unitsOf(back), -1)
+}
+
+// unused is how many units are to be given back, and to how many buckets.
+type unused struct{ units, buckets int64 }
+
+func (u *unused) add(more unused, times int64) {
+	u.units, u.buckets = u.units+times*more.units, u.buckets+times*more.buckets
+}
+
+func unitsOf(back []Charge) unused {
+	u := unused{buckets: int64(len(back))}
+	for i := range back {
+		u.units += back[i].Cost
+	}
+	return u
+}
+
+// notGivenBack returns the error of units that the store has perhaps not taken back.
+func (u unused) notGivenBack(err error) error {
+	return fmt.Errorf("ratelimit: unused units not given back: %d, of %d buckets: %w", u.units, u.buckets, err)
+}
+
+// lying returns what lies here, with what is on its way back.
+func (s *stock) lying() unused {
+	s.packing.Lock()
+	defer s.packing.Unlock()
+	u := s.packed
 	for i := range s.shelves {
 		sh := &s.shelves[i]
 		sh.mu.Lock()
 		for _, p := range sh.piles {
 			if p.expire(s.now()); p.units > 0 {
-				back = append(back, p.back())
+				u.add(unused{p.units, 1}, 1)
 			}
 		}
 		sh.mu.Unlock()
 	}
-	return back
+	return u
 }
 
 // clear takes from a shelf the piles that no call has asked for since then, until there are as many to give back as the store is
@@ -202,7 +246,7 @@ func (s *stock) returnOthers(ctx context.Context, charges []Charge, results []Re
 	short, cancel := context.WithTimeout(ctx, releaseTimeout)
 	defer cancel()
 	if err := survive(func() error { return s.store.Refund(short, back) }); err != nil {
-		s.tell(notGivenBack(back, err))
+		s.tell(unitsOf(back).notGivenBack(err))
 	}
 	return true
 }
@@ -238,19 +282,23 @@ func (s *stock) close(ctx context.Context) error {
 		select {
 		case <-s.quiet:
 		case <-ctx.Done():
-			return notGivenBack(s.lying(nil), fmt.Errorf("calls are still on their way: %w", ctx.Err()))
+			return s.lying().notGivenBack(fmt.Errorf("calls are still on their way: %w", ctx.Err()))
 		}
 	}
 	s.trips.Add(1)
 	s.leave() // tells another Close, too
 	// Calls may still find something here, so that there may be something to be given back after another Close.
-	return errors.Join(slices.Collect(s.giveBack(ctx, always, s.refundInTime))...)
+	return errors.Join(slices.Collect(s.giveBack(ctx, always))...)
 }
 
 // refundInTime is Refund of the store, but returns soon after ctx has ended even if that does not.
 func (s *stock) refundInTime(ctx context.Context, back []Charge) error {
 	refunded := make(chan error, 1)
-	go func() { refunded <- survive(func() error { return s.store.Refund(ctx, back) }) }()
+	s.refunding.Add(1)
+	go func() {
+		defer s.refunding.leave()
+		refunded <- survive(func() error { return s.store.Refund(ctx, back) })
+	}()
 	select {
 	case err := <-refunded:
 		return err

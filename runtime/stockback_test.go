@@ -113,6 +113,96 @@ func TestCloseWaitsForCallsOnTheirWay(t *testing.T) {
 	})
 }
 
+// A store that is asked in vain has not taken back anything: a second Close with more time is to find it all.
+func TestCloseByAContextThatHasEndedLosesUnits(t *testing.T) {
+	in(t, func(t *testing.T) {
+		store, limit := newCounter(), window(100, time.Hour)
+		refund := store.refund
+		store.refund = func(ctx context.Context, charges []ratelimit.Charge) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return refund(ctx, charges)
+		}
+		l := newLimiter(t, store)
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		checkError(t, l.Close(ended), "") // nothing lies here
+		l = newLimiter(t, store)
+		calls(t, l.Guard("m", stocked(limit, 10)), 1)
+		err := l.Close(ended)
+		checkError(t, err, "ratelimit: unused units not given back: 9, of 1 buckets: context canceled")
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%v does not match the error of the context", err)
+		}
+		checkError(t, l.Close(t.Context()), "")
+		if left := remaining(t, store, limit); left != 99 {
+			t.Errorf("%d are left: want 99", left)
+		}
+	})
+}
+
+// What hangs in the store on its way back is not given back yet.
+func TestCloseDoesNotCountIdleUnitsOnTheirWay(t *testing.T) {
+	in(t, func(t *testing.T) {
+		store := newCounter()
+		store.refund = func(context.Context, []ratelimit.Charge) error {
+			time.Sleep(time.Hour)
+			return nil
+		}
+		l := newLimiter(t, store, new(errorsOf).option())
+		g := l.Guard("m", stocked(window(100, time.Hour), 10))
+		calls(t, g, 1)
+		time.Sleep(1600 * time.Millisecond) // somebody has looked for what is idle
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		checkError(t, l.Close(ctx), "ratelimit: unused units not given back: 9, of 1 buckets: calls are still on their way: context deadline exceeded")
+		time.Sleep(time.Hour) // what hangs ends
+	})
+}
+
+// One refund that hangs in a store, whatever its context says, does not keep others from being given back. Many do, or each
+// would leave something behind.
+func TestIdleUnitsBehindARefundThatHangs(t *testing.T) {
+	in(t, func(t *testing.T) {
+		var told errorsOf
+		var hangs atomic.Bool
+		var asked atomic.Int32
+		store := newCounter()
+		refund := store.refund
+		store.refund = func(ctx context.Context, charges []ratelimit.Charge) error {
+			asked.Add(1)
+			if hangs.Load() {
+				time.Sleep(time.Hour)
+				return nil
+			}
+			return refund(ctx, charges)
+		}
+		l := newLimiter(t, store, told.option())
+		g := l.Guard("m", stocked(window(1000, time.Hour), 10))
+		hangs.Store(true)
+		calls(t, g, 1)
+		time.Sleep(3 * time.Second)
+		told.check(t, ": ratelimit: unused units not given back: 9, of 1 buckets: context deadline exceeded")
+		hangs.Store(false)
+		store.check(t, 10)
+		calls(t, g, 1)
+		time.Sleep(3 * time.Second)
+		store.check(t, 10, -9)
+		hangs.Store(true)
+		asked.Store(0)
+		for range 30 {
+			calls(t, g, 1)
+			time.Sleep(3 * time.Second)
+		}
+		if n := asked.Load(); n != 15 { // beside the first
+			t.Errorf("%d refunds hang: want 15", n)
+		}
+		time.Sleep(time.Hour) // what hangs ends
+		hangs.Store(false)
+	})
+}
+
 // A store that hangs, whatever the context says, does not keep a process from ending.
 func TestCloseBehindAStoreThatDoesNotEndWithItsContext(t *testing.T) {
 	in(t, func(t *testing.T) {

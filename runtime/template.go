@@ -103,6 +103,12 @@ func varying(hole string, wanted *[]string) part {
 // appendKey appends the identity of the call's bucket. If a part is missing and the rule does not share one bucket among
 // such calls, it returns the part.
 func (r *rule) appendKey(dst []byte, ctx context.Context, call args) (key []byte, missing *part) {
+	if r.byIP {
+		if c := callContextOf(ctx); c != nil && c.part > 0 {
+			dst = append(dst, r.parts[0].literal...)
+			return append(dst, c.text[:c.part]...), nil
+		}
+	}
 	for i := range r.parts {
 		p := &r.parts[i]
 		start := len(dst)

@@ -113,7 +113,8 @@
 //
 //	go run github.com/ratelimitgen/ratelimitgen/cmd/ratelimitgen@latest init ./users
 //
-// It prints what it has added, and changes nothing that is there. With -n it changes nothing at all, and prints a diff, without
+// It prints what it has added, and changes nothing that is there. A package with a mistake in a directive, or with a comment that
+// was meant as one, is told so and left alone. With -n it changes nothing at all, and prints a diff, without
 // that of go.sum.
 //
 // # Flags

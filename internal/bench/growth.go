@@ -31,8 +31,12 @@ func growthRow(id, models, of string, sizes []int, g goal, newEntry func(name st
 	return r
 }
 
+func sizesUpTo(most int, sizes ...int) []int {
+	return slices.DeleteFunc(sizes, func(n int) bool { return n > most })
+}
+
 func growthRows(most int) []row {
-	upTo := func(sizes ...int) []int { return slices.DeleteFunc(sizes, func(n int) bool { return n > most }) }
+	upTo := func(sizes ...int) []int { return sizesUpTo(most, sizes...) }
 	memory, redis := atMost(inCaches, nanoseconds, ""), faster(flat, "")
 	const scattered = "128 goroutines, keys in a scattered order, by redislimit"
 	keysOverRedis := func(name string, n int) entry {
@@ -49,6 +53,7 @@ store can avoid; one that grows and keeps its keys has to read what finds the bu
 	tenMillion.long = true
 	return []row{
 		memoryKeys,
+		newKeysRow(most),
 		growthRow("growth-memory-limits", "one goroutine calls methods in turns, each with a limit of its own, by memlimit", "limits",
 			upTo(1000, 100, 10, 1), memory, func(name string, n int) entry {
 				return inMemory(name, limiters.Guards(n), load{callers: 1, keys: 1000, quota: limiters.Plenty})

@@ -261,5 +261,5 @@ func answer(w http.ResponseWriter, other string) {
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(http.StatusAccepted)
-	_, _ = fmt.Fprintf(w, "Stored, but %s: something else goes before it, or the program does not go by this store.\n", other) // as in writeJSON
+	_, _ = fmt.Fprintf(w, "Stored, but %s: something else goes before it, the store has what cannot be taken, or the program does not go by it.\n", other) // as in writeJSON
 }

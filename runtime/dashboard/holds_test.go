@@ -90,7 +90,7 @@ func TestAChangeIsAnsweredOnceItHolds(t *testing.T) {
 
 // What is stored may not hold: another source goes before it, or the program does not go by the store.
 func TestWhatIsStoredButDoesNotHold(t *testing.T) {
-	const why = ": something else goes before it, or the program does not go by this store."
+	const why = ": something else goes before it, the store has what cannot be taken, or the program does not go by it."
 	later := &ratelimit.Overrides{Limits: map[string]*ratelimit.Override{buy: {Count: 3, Callers: []ratelimit.CallerOverride{{By: map[string]string{"user": "vip"}, Count: 9}}}}}
 	for name, tt := range map[string]struct {
 		watched              bool

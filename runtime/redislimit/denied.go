@@ -37,11 +37,13 @@ const (
 // limit that is changed has refused nobody yet: so far nobody is refused whom Redis would admit at that moment. Those of other
 // processes, limits that others have changed, and data that the server has lost are seen when Redis is asked again, after a
 // minute at most. So who shares a bucket with calls of other processes whose units may come back is refused for longer than
-// need be, in two cases. One is a bucket of methods in two packages, of which one has refund or wait and the other has not, as
-// what is generated for a package knows of no other, or of a [ratelimit.Rule] that does not say that its limit Refunds: the
-// refusals of the other are remembered. The way out is the same attributes on both, or DenyCache(0). The other is a bucket of
-// a Cluster or Ring, of one Key, that calls for several Keys charge as well: where another Key refuses, what they took comes
-// back. The way out is DenyCache(0).
+// need be, in two cases. One is a bucket to which some calls give units back and others do not know: of methods in two packages,
+// of which one has refund or wait or takes in advance and the other does not, as what is generated for a package knows of no
+// other; of two builds of a program, while one that adds such an attribute is rolled out; of a [ratelimit.Rule] that does not
+// say that its limit Refunds; or of a method whose limit with the wait is out of force by overrides in only some processes.
+// The refusals of those who do not know are remembered. The way out is the same attributes on all, or DenyCache(0). The other is
+// a bucket of a Cluster or Ring, of one Key, that calls for several Keys charge as well: where another Key refuses, what they
+// took comes back. The way out is DenyCache(0).
 //
 // Refusals are remembered only while the server's clock is seen to run as this process's does: since replies a second
 // apart have agreed on how far it is ahead, to 50 ms and what they took. So none is in the first second, nor by a clock

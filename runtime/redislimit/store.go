@@ -97,7 +97,8 @@ func Prefix(prefix string) Option {
 }
 
 // Timeout is how long each method of the Store may take in all, whatever the client's own timeouts are. The default is
-// 100 ms. With 0 or less, only the caller's context bounds it.
+// 100 ms. With 0 or less, only the caller's context bounds it. It should be at least five round trips to the server, as
+// a new connection takes several before it decides anything: too late for too many calls takes the server off their path.
 func Timeout(d time.Duration) Option {
 	return optionFunc(func(s *Store) { s.sender.timeout = min(d, maxTimeout) })
 }

@@ -68,7 +68,9 @@ export class Stored {
 		this.#strays.hidden = !answer.error && ids.length === 0;
 		this.#strays.querySelector("form").hidden = !answer.error;
 		this.#strays.querySelector(".note").textContent = answer.error ?? "They are of other programs, or of limits that are gone.";
-		this.#strays.querySelector("ul").replaceChildren(
+		const list = this.#strays.querySelector("ul");
+		if (ids.join("\n") === [...list.querySelectorAll("code")].map((e) => e.textContent).join("\n")) return; // a button may be asking
+		list.replaceChildren(
 			...ids.map((id) => {
 				const line = document.createElement("li");
 				const button = Object.assign(document.createElement("button"), { type: "button", textContent: "Remove" });

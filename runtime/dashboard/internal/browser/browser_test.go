@@ -22,8 +22,12 @@ import (
 	"github.com/ratelimitgen/ratelimitgen/runtime/memlimit"
 )
 
-// patience is how long a page may take altogether, or one thing on it.
-const patience = time.Minute
+const (
+	// patience is how long one thing on a page may take, where the machine has much else to do.
+	patience = 30 * time.Second
+	// lifetime is how long a page may take altogether.
+	lifetime = 3 * time.Minute
+)
 
 // browser starts one for all tests. The context is nil if there is none on this machine.
 var browser = sync.OnceValues(func() (context.Context, error) {
@@ -32,7 +36,7 @@ var browser = sync.OnceValues(func() (context.Context, error) {
 		if err != nil {
 			continue
 		}
-		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.DisableGPU, chromedp.WSURLReadTimeout(patience))
+		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.DisableGPU, chromedp.WSURLReadTimeout(2*patience))
 		if os.Getuid() == 0 {
 			options = append(options, chromedp.NoSandbox) // root has none
 		}
@@ -82,7 +86,7 @@ func open(t *testing.T, url string, width int64, scheme string) *tab {
 	}
 	ctx, cancel := chromedp.NewContext(chromium)
 	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, patience)
+	ctx, cancel = context.WithTimeout(ctx, lifetime)
 	t.Cleanup(cancel)
 	p := &tab{T: t, ctx: ctx, url: url}
 	err = chromedp.Listen(ctx, func(e any) {
@@ -117,7 +121,7 @@ func (p *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 // wait waits until an expression holds.
 func (p *tab) wait(expression string) {
 	p.Helper()
-	_, err := chromedp.Run(p.ctx, chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(patience/2)))
+	_, err := chromedp.Run(p.ctx, chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(patience)))
 	if err != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), time.Second)
 		defer cancel()

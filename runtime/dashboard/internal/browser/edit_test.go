@@ -96,7 +96,7 @@ func TestOverridesOfCallersAndOfAll(t *testing.T) {
 	save(`For some callers: ` + eval[string](p, `(() => { try { JSON.parse("vip") } catch (e) { return e.message } })()`))
 
 	p.do(chromedp.Click("#close"))
-	eval[string](p, `document.querySelector("#mode select").value = "off"`)
+	p.choose("off")
 	p.do(chromedp.Click("#mode button"))
 	p.wait(text("#mode [role=status]") + ` === "No call will be limited."`)
 	p.do(chromedp.Click("#mode button"))
@@ -158,10 +158,16 @@ func TestOtherSitesChangeNothing(t *testing.T) {
 	}
 }
 
+// choose chooses a mode of all, as a user would.
+func (p *tab) choose(mode string) {
+	p.Helper()
+	eval[bool](p, fmt.Sprintf(`document.forms.mode.elements.mode.value = %q, document.forms.mode.elements.mode.dispatchEvent(new Event("change"))`, mode))
+}
+
 // edit opens the form of the limit.
 func (p *tab) edit() {
 	p.Helper()
-	p.wait(`document.querySelector(".name")`)
+	p.wait(`document.querySelector(".name") && document.forms.mode.checkVisibility()`) // or that would move the limit away
 	p.do(chromedp.Click(".name"))
 	p.wait(`document.querySelector("dialog").open && !document.querySelector("#edit").hidden`)
 }
@@ -204,7 +210,7 @@ func TestWhatIsStoredButDoesNotHoldIsNotCalledSaved(t *testing.T) {
 	}
 	p := open(t, s.url, desktop, "light")
 	p.edit()
-	const but = "Stored, but count 3, time 1h, mode enforce holds: something else goes before it, or the program does not go by this store."
+	const but = "Stored, but count 3, time 1h, mode enforce holds: something else goes before it, the store has what cannot be taken, or the program does not go by it."
 	p.save("count", "50", but)
 	p.do(chromedp.Click("#remove"))
 	p.wait(text("#remove") + ` === "Really remove"`)
@@ -289,17 +295,18 @@ func TestTheModeOfAll(t *testing.T) {
 	other := open(t, s.url, desktop, "light")
 	other.wait(`document.forms.mode.elements.mode.value === "shadow"`)
 
-	eval[bool](p, `document.forms.mode.elements.mode.value = "enforce", document.forms.mode.elements.mode.dispatchEvent(new Event("change"))`)
+	p.choose("enforce")
 	p.do(chromedp.Click("#mode button"))
 	p.wait(text("#mode [role=status]") + ` === "Set." && document.querySelector("#all-mode").hidden`)
 	other.wait(`document.forms.mode.elements.mode.value === "enforce" && document.querySelector("#all-mode").hidden`)
 	if all, _ := store.Load(t.Context()); all.Mode == nil || *all.Mode != ratelimit.ModeEnforce {
 		t.Errorf("the store has the mode %v, want enforce", all.Mode)
 	}
-	eval[bool](p, `document.forms.mode.elements.mode.dispatchEvent(new Event("change"))`)
+	p.choose("shadow")
 	if got := eval[string](p, text("#mode [role=status]")); got != "" {
 		t.Errorf("after another choice it still says %q", got)
 	}
+	p.choose("enforce") // which is stored, so that nothing is chosen any more
 	if err := store.SetMode(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
