@@ -142,65 +142,6 @@ func (s *stock) giveBack(ctx context.Context, since time.Duration) iter.Seq[erro
 	}
 }
 
-// pack takes away what is given back next, of a shelf and those behind it, and returns where there may be more. Until it has
-// arrived, it counts as lying here.
-func (s *stock) pack(shelf int, since time.Duration) (back []Charge, next int) {
-	s.packing.Lock()
-	defer s.packing.Unlock()
-	for ; shelf < stockShelves; shelf++ {
-		if back = s.clear(&s.shelves[shelf], since, back); len(back) == maxGivenBack {
-			break
-		}
-	}
-	s.packed.add(unitsOf(back), 1)
-	return back, shelf
-}
-
-// arrived notes that what was packed is on its way no longer.
-func (s *stock) arrived(back []Charge) {
-	s.packing.Lock()
-	defer s.packing.Unlock()
-	s.packed.add(unitsOf(back), -1)
-}
-
-// unused is how many units are to be given back, and to how many buckets.
-type unused struct{ units, buckets int64 }
-
-func (u *unused) add(more unused, times int64) {
-	u.units, u.buckets = u.units+times*more.units, u.buckets+times*more.buckets
-}
-
-func unitsOf(back []Charge) unused {
-	u := unused{buckets: int64(len(back))}
-	for i := range back {
-		u.units += back[i].Cost
-	}
-	return u
-}
-
-// notGivenBack returns the error of units that the store has perhaps not taken back.
-func (u unused) notGivenBack(err error) error {
-	return fmt.Errorf("ratelimit: unused units not given back: %d, of %d buckets: %w", u.units, u.buckets, err)
-}
-
-// lying returns what lies here, with what is on its way back.
-func (s *stock) lying() unused {
-	s.packing.Lock()
-	defer s.packing.Unlock()
-	u := s.packed
-	for i := range s.shelves {
-		sh := &s.shelves[i]
-		sh.mu.Lock()
-		for _, p := range sh.piles {
-			if p.expire(s.now()); p.units > 0 {
-				u.add(unused{p.units, 1}, 1)
-			}
-		}
-		sh.mu.Unlock()
-	}
-	return u
-}
-
 // clear takes from a shelf the piles that no call has asked for since then, until there are as many to give back as the store is
 // given at once.
 func (s *stock) clear(sh *shelf, since time.Duration, back []Charge) []Charge {

@@ -118,7 +118,7 @@ func (d *denials) answer(charges []ratelimit.Charge, results []ratelimit.Result)
 		}
 		set, hash := d.find(&charges[i])
 		for j := range set.ways {
-			if e := set.ways[j].Load(); e != nil && e.hash == hash && e.at == i && e.pace == p && now < e.ends && e.holds(charges) {
+			if e := set.ways[j].Load(); e != nil && e.hash == hash && e.at == i && e.pace == p && now < e.ends && e.known.Load() && e.holds(charges) {
 				e.fill(results, now)
 				return now, true
 			}
@@ -231,7 +231,9 @@ func (s *denialSet) keep(e *denial, kept *atomic.Int64) {
 	if e.asked <= time.Duration(s.closed.Load()) { // meanwhile, by an admit that has perhaps not seen it
 		s.ways[place].Store(nil)
 		kept.Add(-1)
+		return
 	}
+	e.known.Store(true) // each admit from now on does see it
 }
 
 // close has nothing remembered any more that was asked until then.

@@ -1,13 +1,14 @@
 package redislimit
 
 import (
+	"sync/atomic"
 	"time"
 	"unsafe"
 
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
 
-// denial is a call that was refused, and for how long it is certain to be. Nothing of it changes.
+// denial is a call that was refused, and for how long it is certain to be. Nothing of it changes once it is known.
 //
 // Why it is certain: what a bucket holds becomes less only by time, as its RetryAfter says, or by a refund or reset. In a
 // [ratelimit.TokenBucket] and a [ratelimit.LeakyBucket] it is the rate at which units come back, whoever takes some of
@@ -23,6 +24,7 @@ type denial struct {
 	asked     time.Duration
 	ends      time.Duration // when the first of the limits that refuse may admit the call
 	standings []standing    // by charge
+	known     atomic.Bool   // whether calls may go by it
 }
 
 // standing is a charge and what its limit answered.
