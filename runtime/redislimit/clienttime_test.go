@@ -29,7 +29,7 @@ func TestConformanceByClientTimeOnMiniredis(t *testing.T) {
 		server.empty()
 		server.SetTime(time.Unix(0, 0))
 		clock := &handClock{}
-		store := redislimit.NewPatient(server.client, redislimit.ClientTimeOf(clock.now))
+		store := redislimit.NewPatient(server.client, notRemembering, redislimit.ClientTimeOf(clock.now))
 		test(t, store, func(d time.Duration) {
 			clock.passed.Add(int64(d))
 			server.FastForward(d)

@@ -118,6 +118,10 @@ func (c *handClock) text() string {
 	return fmt.Sprintf("%d %d", now.Unix(), now.Nanosecond()/1000)
 }
 
+// notRemembering is for a Store on a clock of the test's, which on a busy machine may seem to run as the process's does for a
+// second of small steps. Then refusals are remembered, and not over when the test says so.
+var notRemembering = redislimit.DenyCache(0)
+
 // clocked returns a Store on a server, or a Cluster, that is the test's and is emptied, with a clock that advance moves.
 func clocked(t *testing.T, client redis.UniversalClient) (store *redislimit.Store, advance func(time.Duration)) {
 	t.Helper()
@@ -130,6 +134,7 @@ func clocked(t *testing.T, client redis.UniversalClient) (store *redislimit.Stor
 func clockedBy(t *testing.T, clock *handClock, client, all redis.UniversalClient, opts ...redislimit.Option) (store *redislimit.Store, advance func(time.Duration)) {
 	t.Helper()
 	eachServer(t, all, func(ctx context.Context, server *redis.Client) error { return server.FlushAll(ctx).Err() })
+	opts = append([]redislimit.Option{notRemembering}, opts...)
 	return redislimit.NewWithPrelude(client, ownClock, opts...).WithLastArgument(clock.text), func(d time.Duration) {
 		if d < 0 { // a key that has expired by now does not come back
 			eachServer(t, all, func(ctx context.Context, server *redis.Client) error {

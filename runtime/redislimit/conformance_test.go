@@ -18,7 +18,7 @@ func TestConformanceOnMiniredis(t *testing.T) {
 	server := newMini(t)
 	ratelimittest.Run(t, func(t *testing.T, test ratelimittest.Test) {
 		server.empty()
-		test(t, &watched{Store: redislimit.NewPatient(server.client), t: t, server: server}, server.advance)
+		test(t, &watched{Store: redislimit.NewPatient(server.client, notRemembering), t: t, server: server}, server.advance)
 	})
 }
 

@@ -47,7 +47,8 @@ const (
 //
 // Refusals are remembered only while the server's clock is seen to run as this process's does: since replies a second
 // apart have agreed on how far it is ahead, to 50 ms and what they took. So none is in the first second, nor by a clock
-// that stands still or that a test moves, as by the SetTime of miniredis. With the first reply that disagrees, as after the
+// that stands still or that a test moves, as by the SetTime of miniredis, unless it moves it for a second about as fast as
+// time passes: for such tests, too, there is DenyCache(0). With the first reply that disagrees, as after the
 // clock was set, or a failover to a server with another one, all of them are forgotten and the second begins anew. Where
 // the servers of a Cluster or Ring disagree with each other, next to nothing is remembered.
 //
