@@ -43,8 +43,10 @@ test: redis chromium ## all tests, against a real Redis server and in a real bro
 	@$(call tests)
 
 .PHONY: race
-race: redis ## all tests under the race detector, but for what is long, never at once, or in fake time and about Redis; vet is for lint
-	@$(call tests,-race -short -vet=off)
+race: redis ## the tests of what runs at once under the race detector, but for what is long, or in fake time and about Redis; vet is for lint
+	@echo '== .: go test -race -short'
+	go test -race -short -vet=off ./runtime/redislimit ./runtime/... ./internal/parse ./internal/generate ./example/... ./generated_test/waits
+	$(call nested,$(filter ./runtime/contrib/% ./runtime/dashboard ./generated_test/grpc,$(TESTED)),go test -race -short -vet=off ./...)
 
 .PHONY: soak
 soak: redis ## a million random calls to the stores, in lock step with a model (some four minutes); SOAK=10 for ten millions

@@ -121,12 +121,21 @@ func drawPause(random *rand.Rand) time.Duration {
 	return d
 }
 
+// seeds is how many random sequences a test goes through: under the race detector, to which they are alike, one.
+func seeds(n uint64) uint64 {
+	if raced {
+		return 1
+	}
+	return n
+}
+
 // Calls that are decided as one are told what they would be one by one, and leave the same behind.
 func TestMergedCallsAreAsSingleOnes(t *testing.T) {
+	t.Parallel()
 	for _, told := range []bool{false, true} {
 		t.Run(fmt.Sprintf("told=%v", told), func(t *testing.T) {
 			servers(t, func(t *testing.T, client *redis.Client) {
-				for seed := range uint64(4) {
+				for seed := range seeds(4) {
 					random, w := rand.New(rand.NewPCG(seed, 6)), newTwins(t, client, told)
 					for range 50 {
 						w.advance(drawPause(random))
@@ -140,10 +149,11 @@ func TestMergedCallsAreAsSingleOnes(t *testing.T) {
 
 // Each call of a batch sees what those before it took.
 func TestBatchIsOneCallAfterTheOther(t *testing.T) {
+	t.Parallel()
 	for _, told := range []bool{false, true} {
 		t.Run(fmt.Sprintf("told=%v", told), func(t *testing.T) {
 			servers(t, func(t *testing.T, client *redis.Client) {
-				for seed := range uint64(3) {
+				for seed := range seeds(3) {
 					random, w := rand.New(rand.NewPCG(seed, 7)), newTwins(t, client, told)
 					for range 25 {
 						w.advance(drawPause(random))

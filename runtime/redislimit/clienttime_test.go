@@ -38,6 +38,9 @@ func TestConformanceByClientTimeOnMiniredis(t *testing.T) {
 }
 
 func TestConformanceByClientTimeOnRedis(t *testing.T) {
+	if testing.Short() { // as under the race detector, to which it is what TestConformanceOnRedis is
+		return
+	}
 	t.Parallel()
 	client := redistest.Client(t)
 	ratelimittest.Run(t, func(t *testing.T, test ratelimittest.Test) {

@@ -151,6 +151,10 @@ func crc16(text []byte) (crc uint16) {
 
 // No configuration is in the text of a script: a server keeps every text that it was ever sent.
 func TestTenThousandConfigurations(t *testing.T) {
+	if raced {
+		t.Skip("takes long under the race detector, to which one call after the other is nothing")
+	}
+	t.Parallel()
 	const configurations, most = 10_000, 12
 	client := redistest.Client(t)
 	results := make([]ratelimit.Result, 1)
