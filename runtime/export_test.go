@@ -16,3 +16,10 @@ func (l *Limiter) TakeStocked(ctx context.Context, charges []Charge, results []R
 	charges[0].prefetch = prefetch
 	return l.stock.Take(ctx, charges, results)
 }
+
+// Watches returns how many sources the Limiter goes by, or looks at.
+func (l *Limiter) Watches() int {
+	l.overriding.mu.Lock()
+	defer l.overriding.mu.Unlock()
+	return len(l.overriding.watches)
+}

@@ -99,9 +99,9 @@ func (ls *limits) sorted() []knownLimit {
 }
 
 // Mode returns that of the whole Limiter as it is now: of [WithMode], or as [Overrides] say. No limit holds more strictly. Of a
-// nil Limiter it is [ModeEnforce]. It is safe for concurrent use.
+// nil Limiter, and of the zero value, it is [ModeEnforce]. It is safe for concurrent use.
 func (l *Limiter) Mode() Mode {
-	if l == nil {
+	if l == nil || l.store == nil {
 		return ModeEnforce
 	}
 	return l.overriding.mode()

@@ -45,7 +45,7 @@ func TestLimitsAreThoseOfTheGuards(t *testing.T) {
 // Overrides for some callers, and the mode of the whole Limiter, are told beside what holds for all others.
 func TestLimitsTellOfCallersAndOfTheMode(t *testing.T) {
 	l := newLimiter(t, memlimit.New(), ratelimit.WithMode(ratelimit.ModeShadow))
-	l.Guard("a.S.Get", ratelimit.Rule{Key: "k", Limit: fivePerSecond})
+	l.Guard("a.S.Get", ratelimit.Rule{Key: "k:{@user}", Limit: fivePerSecond})
 	if got := l.Limits()[0].Callers; got != 0 || l.Mode() != ratelimit.ModeShadow {
 		t.Errorf("%d callers, mode %v, want none and shadow", got, l.Mode())
 	}
@@ -71,6 +71,11 @@ func TestLimitsOfNoLimiter(t *testing.T) {
 	var none *ratelimit.Limiter
 	if got := none.Limits(); len(got) != 0 {
 		t.Errorf("%+v", got)
+	}
+	for name, l := range map[string]*ratelimit.Limiter{"nil": none, "zero value": {}} {
+		if got := l.Mode(); got != ratelimit.ModeEnforce {
+			t.Errorf("the mode of the %s is %v, want enforce", name, got)
+		}
 	}
 }
 

@@ -85,7 +85,7 @@ func (o *LocalOverrides) put(do func(next *Overrides)) ([]*watch, error) {
 		return nil, err
 	}
 	for _, w := range o.watchers {
-		if err := w.limiter.checkLimits(next, now); err != nil {
+		if err := w.limiter.checkLimits(next, w.has()); err != nil {
 			return nil, err
 		}
 	}
@@ -106,7 +106,7 @@ func (o *LocalOverrides) attach(ctx context.Context, w *watch) error {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		o.watchers = slices.DeleteFunc(o.watchers, func(other *watch) bool { return other == w })
-		w.stop()
+		w.end()
 	})
 	w.tell(changed, gone, err)
 	return err

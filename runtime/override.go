@@ -41,17 +41,19 @@ type Override struct {
 
 // CallerOverride is what overrides a limit for the callers that it names. A field with its zero value leaves what holds
 // for all others. Where callers share a bucket, one with another Count or Burst is admitted as long as others have left that
-// much of the bucket.
+// much of the bucket; of TokenBucket only with another Burst.
 type CallerOverride struct {
 	// By are attributes that the context has of the caller, all of them: the values of [WithCaller], by their names. That of
 	// "ip" is an address or a network, e.g. "10.0.0.0/8"; an IPv6 client goes by the address of [WithClientIP], which
 	// may be that of its network.
 	By map[string]string
 
+	// Count is for buckets that are the callers' own, if the Algorithm is TokenBucket: by that of one, the bucket is refilled for
+	// all who share it. So the key of the limit must have all attributes of By, and of the entries before, and share its
+	// buckets with no other. Of other algorithms it may be that of any caller.
 	Count int64
-	// Period is for buckets that are the callers' own: by that of one, what others have used would be over too early. So the key of
-	// the limit must have all attributes of By, and of the entries before, and share its buckets with no other. Of Concurrency
-	// it is a lease, which may be that of any caller.
+	// Period is for buckets that are the callers' own, whatever the Algorithm: by that of one, what others have used would be over too
+	// early. Of Concurrency it is a lease, which may be that of any caller.
 	Period time.Duration
 	Burst  int64
 	Mode   *Mode

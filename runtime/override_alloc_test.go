@@ -16,7 +16,9 @@ import (
 func TestOverriddenCallAllocatesNothing(t *testing.T) {
 	ctx := ratelimit.WithClientIP(t.Context(), netip.MustParseAddr("203.0.113.7"))
 	ctx = ratelimit.WithCaller(ratelimit.WithCaller(ctx, "user", "ann"), "tenant", "acme")
-	rule := ratelimit.Rule{Key: "get:{@user}", Name: "1s", Limit: ratelimit.Limit{Count: 1_000_000, Period: time.Hour}}
+	rule := ratelimit.Rule{Key: "get:{@user}", Name: "1s", Limit: ratelimit.Limit{
+		Algorithm: ratelimit.FixedWindow, Count: 1_000_000, Period: time.Hour,
+	}}
 	const million = 1_000_000
 	for name, o := range overriddenBy(million) {
 		t.Run(name, func(t *testing.T) {

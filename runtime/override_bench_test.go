@@ -53,7 +53,9 @@ func BenchmarkOverrides(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			guard := limiter.Guard("m.Get", ratelimit.Rule{Key: "get:{@user}", Name: "1s", Limit: ratelimit.Limit{Count: 1, Period: time.Hour}})
+			guard := limiter.Guard("m.Get", ratelimit.Rule{
+				Key: "get:{@user}", Name: "1s", Limit: ratelimit.Limit{Algorithm: ratelimit.FixedWindow, Count: 1, Period: time.Hour},
+			})
 			if err := limiter.Override(o); err != nil {
 				b.Fatal(err)
 			}

@@ -26,7 +26,11 @@ func TestOverridesUnderLoad(t *testing.T) {
 			rule.Key, rule.Name = "get", "1s"
 			guard, ctx := limiter.Guard("m.Get", rule), t.Context()
 			count := ratelimit.Override{Count: high}
-			forAnn := ratelimit.Override{Callers: []ratelimit.CallerOverride{{By: map[string]string{"user": "ann"}, Count: high}}}
+			ann := ratelimit.CallerOverride{By: map[string]string{"user": "ann"}, Count: high}
+			if rule.Limit.Algorithm == ratelimit.TokenBucket {
+				ann.Count, ann.Burst = 0, high
+			}
+			forAnn := ratelimit.Override{Callers: []ratelimit.CallerOverride{ann}}
 			off := &ratelimit.Overrides{}
 			changes := []*ratelimit.Overrides{overrides(getID, count), off, overrides(getID, forAnn), nil}
 

@@ -67,16 +67,15 @@ func (o *Override) checkFor(k knownLimit, s sharers) error {
 	if _, err := r.with(own); err != nil {
 		errs = append(errs, inOverride(id, "", err))
 	}
-	times := o.callersTime(k, s)
+	buckets := o.callersOwn(k, s)
 	fine := map[change]bool{own: true} // many callers have the same
 	for i := range o.Callers {
-		if period := o.Callers[i].Period; period != 0 && !r.leased {
-			if err := times.check(i, period); err != nil {
-				errs = append(errs, inOverride(id, callersName(i), err))
-				continue
-			}
+		says := o.Callers[i].change()
+		if err := buckets.check(i, says, r); err != nil {
+			errs = append(errs, inOverride(id, callersName(i), err))
+			continue
 		}
-		c := o.Callers[i].change().over(own)
+		c := says.over(own)
 		if fine[c] {
 			continue
 		}

@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 )
 
 // A bucket has one limit, whoever charges it: by the shorter period of one method, what another has used would be over too early.
@@ -145,37 +144,47 @@ func (t *overrideTable) put(s sharers, n change, err error) {
 	maps.Copy(t.limits, whole)
 }
 
-// callersTime checks the periods of the entries of callers, by which buckets of others must not be counted.
-type callersTime struct {
+// callersOwn tells which entries of callers are for buckets that no others use.
+type callersOwn struct {
 	others string // that share the buckets of the limit; empty if there are none
 	entry  int    // the first that some of those match who share a bucket, and others not
 	by     string // the attribute by which it goes then; empty if there is no such entry
 }
 
-func (o *Override) callersTime(k knownLimit, s sharers) callersTime {
-	t := callersTime{others: s.without(k.ID)}
+func (o *Override) callersOwn(k knownLimit, s sharers) callersOwn {
+	c := callersOwn{others: s.without(k.ID)}
 	for i := range o.Callers {
 		for _, name := range slices.Sorted(maps.Keys(o.Callers[i].By)) {
 			if !k.base.goesBy(name) {
-				t.entry, t.by = i, name
-				return t
+				c.entry, c.by = i, name
+				return c
 			}
 		}
 	}
-	return t
+	return c
 }
 
-// check returns an error if the i-th entry has a period that it cannot have.
-func (t callersTime) check(i int, period time.Duration) error {
+// check returns an error if the i-th entry is for buckets that others use, and says what changes what these have used.
+func (c callersOwn) check(i int, says change, r *rule) error {
+	why := ""
 	switch {
-	case t.others != "":
-		return fmt.Errorf("time is %v: want none, since it shares its buckets with %s", period, t.others)
-	case t.by == "" || i < t.entry:
+	case c.others != "":
+		why = "it shares its buckets with " + c.others
+	case c.by == "" || i < c.entry:
 		return nil
-	case i == t.entry:
-		return fmt.Errorf("time is %v: want none, since callers share buckets whatever their %s", period, t.by)
+	case i == c.entry:
+		why = fmt.Sprintf("callers share buckets whatever their %s", c.by)
+	default:
+		why = fmt.Sprintf("callers share buckets whatever their %s, by which %s goes", c.by, callersName(c.entry))
 	}
-	return fmt.Errorf("time is %v: want none, since callers share buckets whatever their %s, by which %s goes", period, t.by, callersName(t.entry))
+	var errs []error
+	if says.count != 0 && r.Limit.Algorithm == TokenBucket { // by its count a bucket is refilled, for whoever comes next
+		errs = append(errs, fmt.Errorf("count is %d: want none, since %s", says.count, why))
+	}
+	if says.period != 0 && !r.leased {
+		errs = append(errs, fmt.Errorf("time is %v: want none, since %s", says.period, why))
+	}
+	return errors.Join(errs...)
 }
 
 // goesBy reports whether the buckets of callers are told apart by an attribute.

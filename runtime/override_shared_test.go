@@ -136,6 +136,36 @@ func TestOneThatSharesABucketCannotHaveWhatIsSaidOfAnother(t *testing.T) {
 	told.expect(t, want) // of this method, too
 }
 
+// Which algorithms are in order with a count for some who share a bucket, the errors say: this is why.
+func TestCallersCountLiftsTheLimitOfOthers(t *testing.T) {
+	for _, algorithm := range []ratelimit.Algorithm{
+		ratelimit.TokenBucket, ratelimit.FixedWindow, ratelimit.SlidingLog, ratelimit.SlidingWindow, ratelimit.LeakyBucket,
+	} {
+		t.Run(algorithm.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				limiter := newLimiter(t, memlimit.New())
+				guard := limiter.Guard("m.Get", ratelimit.Rule{Key: "get", Name: "1s", Limit: ratelimit.Limit{Algorithm: algorithm, Count: 10, Period: time.Minute}})
+				alice := ratelimit.CallerOverride{By: map[string]string{"user": "alice"}, Count: 1000}
+				if algorithm == ratelimit.TokenBucket {
+					wantError(t, limiter.Override(overrides(getID, ratelimit.Override{Callers: []ratelimit.CallerOverride{alice}})),
+						getID+", callers 1: count is 1000: want none, since callers share buckets whatever their user")
+					alice.Count, alice.Burst = 0, 1000
+				}
+				override(t, limiter, overrides(getID, ratelimit.Override{Callers: []ratelimit.CallerOverride{alice}}))
+				ctx, others := ratelimit.WithCaller(t.Context(), "user", "alice"), 0
+				for range 60 {
+					passed(t, ctx, guard, 1)
+					others += passed(t, t.Context(), guard, 100)
+					time.Sleep(time.Second)
+				}
+				if others > 20 {
+					t.Errorf("%d calls of others are admitted in a minute, want at most those of 10 a minute, and a burst of 10", others)
+				}
+			})
+		})
+	}
+}
+
 func TestCallersTimeVoidsTheLimitOfOthers(t *testing.T) {
 	by := func(names ...string) map[string]string {
 		values := map[string]string{}
@@ -159,9 +189,22 @@ func TestCallersTimeVoidsTheLimitOfOthers(t *testing.T) {
 			[]ratelimit.CallerOverride{{By: by("user"), Period: second}},
 			", callers 1: time is 1s: want none, since callers share buckets whatever their user",
 		},
-		{"a count is all the same", rule("get", ratelimit.TokenBucket), []ratelimit.CallerOverride{{By: by("user"), Count: 9, Burst: 9}}, ""},
+		{
+			"a bucket of all is refilled by its count", rule("get", ratelimit.TokenBucket),
+			[]ratelimit.CallerOverride{{By: by("user"), Count: 9, Burst: 9}},
+			", callers 1: count is 9: want none, since callers share buckets whatever their user",
+		},
+		{
+			"both at once", rule("get", ratelimit.TokenBucket),
+			[]ratelimit.CallerOverride{{By: by("user"), Count: 9, Period: second}},
+			", callers 1: count is 9: want none, since callers share buckets whatever their user\n" +
+				"time is 1s: want none, since callers share buckets whatever their user",
+		},
+		{"a burst is all the same", rule("get", ratelimit.TokenBucket), []ratelimit.CallerOverride{{By: by("user"), Burst: 9}}, ""},
+		{"a count of a window is all the same", rule("get", ratelimit.FixedWindow), []ratelimit.CallerOverride{{By: by("user"), Count: 9}}, ""},
+		{"a count of a leaky bucket is all the same", rule("get", ratelimit.LeakyBucket), []ratelimit.CallerOverride{{By: by("user"), Count: 9}}, ""},
 		{"a lease is that of one call", rule("get", ratelimit.Concurrency), []ratelimit.CallerOverride{{By: by("user"), Period: second}}, ""},
-		{"a bucket of its own", rule("get:{@user}:{@ip}:{id}", ratelimit.TokenBucket), []ratelimit.CallerOverride{{By: by("user", "ip"), Period: second}}, ""},
+		{"a bucket of its own", rule("get:{@user}:{@ip}:{id}", ratelimit.TokenBucket), []ratelimit.CallerOverride{{By: by("user", "ip"), Count: 9, Period: second}}, ""},
 		{
 			"one attribute is not in the key", rule("get:{@user}", ratelimit.TokenBucket),
 			[]ratelimit.CallerOverride{{By: by("user", "tenant"), Period: second}},
@@ -174,10 +217,10 @@ func TestCallersTimeVoidsTheLimitOfOthers(t *testing.T) {
 		},
 		{
 			"an entry that some of the bucket match before", rule("get:{@ip}", ratelimit.TokenBucket),
-			[]ratelimit.CallerOverride{{By: by("user"), Count: 9}, {By: by("ip"), Period: second}},
+			[]ratelimit.CallerOverride{{By: by("user"), Burst: 9}, {By: by("ip"), Period: second}},
 			", callers 2: time is 1s: want none, since callers share buckets whatever their user, by which callers 1 goes",
 		},
-		{"or after", rule("get:{@ip}", ratelimit.TokenBucket), []ratelimit.CallerOverride{{By: by("ip"), Period: second}, {By: by("user"), Count: 9}}, ""},
+		{"or after", rule("get:{@ip}", ratelimit.TokenBucket), []ratelimit.CallerOverride{{By: by("ip"), Period: second}, {By: by("user"), Burst: 9}}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			limiter := newLimiter(t, memlimit.New())

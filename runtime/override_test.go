@@ -125,7 +125,7 @@ func TestOverrideSwitchesOn(t *testing.T) {
 
 func TestOverrideForCallers(t *testing.T) {
 	rule := getRule
-	rule.Key = "get:{@user}"
+	rule.Key, rule.Limit.Algorithm = "get:{@user}", ratelimit.FixedWindow
 	o := ratelimit.Override{
 		Count: 3,
 		Callers: []ratelimit.CallerOverride{

@@ -41,8 +41,9 @@ type overriding struct {
 // done, and told by an [Event] of [EventOverrides] once a minute at most for each limit. [Limiter.Allow] has no limits that it
 // could ask for.
 //
-// Calls that share a bucket must get the same Period for it, since by the shorter one what others have used is over too early.
-// Whose bucket it is that f is asked about only f can know.
+// Calls that share a bucket must get the same Period for it, since by the shorter one what others have used is over too early,
+// and of TokenBucket the same Count, by which the bucket is refilled for all of them. Whose bucket it is that f is asked about
+// only f can know.
 func OverrideBy(f func(ctx context.Context, limit string) (Override, bool)) Option {
 	return optionFunc(func(l *Limiter) error {
 		if f == nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 )
 
@@ -131,7 +132,7 @@ func (o *overriding) wait(ctx context.Context) error {
 
 func (w *watch) run(ctx context.Context) {
 	defer w.limiter.overriding.running.Done()
-	defer w.stop()
+	defer w.end()
 	ticker := time.NewTicker(watchInterval)
 	defer ticker.Stop()
 	for {
@@ -175,10 +176,7 @@ func (w *watch) load(ctx context.Context) (o *Overrides, err error) {
 // take reports whether the Limiter has taken overrides that it has not had before, and whether those before were something and
 // these are nothing.
 func (w *watch) take(o *Overrides) (changed, gone bool, err error) {
-	ov := &w.limiter.overriding
-	ov.mu.Lock()
-	before := w.taken
-	ov.mu.Unlock()
+	before := w.has()
 	if o == before || before != nil && reflect.DeepEqual(o, before) {
 		return false, false, nil
 	}
@@ -190,6 +188,25 @@ func (w *watch) take(o *Overrides) (changed, gone bool, err error) {
 	}
 	w.set(o)
 	return true, before.sayAnything() && !o.sayAnything(), nil
+}
+
+// has returns what the Limiter has taken of the source, or nil.
+func (w *watch) has() *Overrides {
+	ov := &w.limiter.overriding
+	ov.mu.Lock()
+	defer ov.mu.Unlock()
+	return w.taken
+}
+
+// end ends the watch. The Limiter forgets it unless it has taken something, which goes on to hold.
+func (w *watch) end() {
+	w.stop()
+	ov := &w.limiter.overriding
+	ov.mu.Lock()
+	defer ov.mu.Unlock()
+	if w.taken == nil {
+		ov.watches = slices.DeleteFunc(ov.watches, func(other *watch) bool { return other == w })
+	}
 }
 
 // sayAnything reports whether there is an entry, be it empty.

@@ -355,6 +355,52 @@ func TestLocalOverridesHoldAtOnce(t *testing.T) {
 	}
 }
 
+// A Limiter that refused what is set goes on to refuse it, whatever else is set, until it is mended.
+func TestLocalOverridesThatWereRefusedAreTakenWithOthers(t *testing.T) {
+	var told overrideEvents
+	limiter, store, ctx := newLimiter(t, memlimit.New(), ratelimit.Observe(&told)), ratelimit.NewOverrides(), t.Context()
+	limiter.Guard("m.Put", sharedRule)
+	get := limiter.Guard("m.Get", getRule)
+	if err := store.Set(ctx, putID, &ratelimit.Override{Burst: 5}); err != nil {
+		t.Fatal(err)
+	}
+	const want = putID + ": burst is 5: fixed-window has no burst"
+	wantError(t, limiter.Watch(ctx, store), want)
+	told.expect(t, "ratelimit: override of "+want)
+	wantError(t, store.Set(ctx, getID, &ratelimit.Override{Count: 7}), want)
+	told.expect(t)
+	expect(t, "the directive", passed(t, ctx, get, 9), 2)
+	if err := errors.Join(store.Set(ctx, putID, nil), store.Set(ctx, getID, &ratelimit.Override{Count: 7})); err != nil {
+		t.Fatal(err)
+	}
+	told.expect(t, "taken", "taken")
+	expect(t, "once it is mended", passed(t, ctx, get, 9), 5)
+}
+
+// A program may try a source again and again.
+func TestWatchesThatTookNothingAreKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limiter, store := newLimiter(t, memlimit.New(), ratelimit.Observe()), ratelimit.NewOverrides()
+		limiter.Guard("m.Put", sharedRule)
+		if err := store.Set(t.Context(), putID, &ratelimit.Override{Burst: 5}); err != nil {
+			t.Fatal(err)
+		}
+		for name, source := range map[string]ratelimit.OverrideSource{"in memory": store, "elsewhere": struct{ ratelimit.OverrideSource }{store}} {
+			for range 3 {
+				ctx, stop := context.WithCancel(t.Context())
+				if err := limiter.Watch(ctx, source); err == nil {
+					t.Fatalf("%s: a source with a mistake is taken", name)
+				}
+				stop()
+			}
+			synctest.Wait()
+			if n := limiter.Watches(); n != 0 {
+				t.Errorf("%s: %d watches are kept that have ended and took nothing, want none", name, n)
+			}
+		}
+	})
+}
+
 func TestLocalOverridesKeepNothingOfTheirCallers(t *testing.T) {
 	store, ctx := ratelimit.NewOverrides(), t.Context()
 	mode, own := ratelimit.ModeShadow, ratelimit.ModeShadow

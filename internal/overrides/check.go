@@ -21,7 +21,7 @@ import (
 // Check returns the mistakes in the text of a file, in order. All says whether the limits are all that there are: if not, an id
 // that is not among them may be one that is.
 func Check(name string, text []byte, limits []list.Limit, all bool) parse.Diagnostics {
-	f := &file{name: name}
+	f := &file{name: name, mistyped: map[*yaml.Node]bool{}}
 	f.read(text)
 	known := byID{}
 	for _, l := range limits {
@@ -30,15 +30,15 @@ func Check(name string, text []byte, limits []list.Limit, all bool) parse.Diagno
 	attributes := attributesOf(limits)
 	for i := range f.limits {
 		e := &f.limits[i]
+		for i := range e.callers {
+			f.checkNames(e.callers[i].by, attributes)
+		}
 		if same := known[e.key.Value]; same != nil {
 			for _, l := range same {
 				f.checkFor(e, l, known)
 			}
 		} else if all {
 			f.unknownID(e.key, known)
-		}
-		for i := range e.callers {
-			f.checkNames(e.callers[i].by, attributes)
 		}
 		f.checkOrder(e.callers)
 	}
@@ -85,6 +85,7 @@ func (f *file) checkNames(by []*yaml.Node, known []string) {
 			continue
 		}
 		if meant := spelling.Nearest(name.Value, known, noAliases); meant != "" {
+			f.mistyped[name] = true
 			f.errorf(name, "no limit goes by %q: did you mean %q?", name.Value, meant)
 		}
 	}
@@ -99,8 +100,8 @@ func (f *file) checkFor(e *limitEntry, l list.Limit, known byID) {
 	by := "" // what those who share a bucket may differ in, who match an entry
 	for i := range e.callers {
 		before := by
-		by = cmp.Or(by, foreign(&e.callers[i], l))
-		if f.checkTime(&e.callers[i], by, before, l) {
+		by = cmp.Or(by, f.foreign(&e.callers[i], l))
+		if f.checkOwn(&e.callers[i], by, before, l) {
 			f.check(&e.callers[i], &whole, l)
 		}
 	}

@@ -36,6 +36,7 @@ type limitEntry struct {
 type file struct {
 	name     string
 	limits   []limitEntry
+	mistyped map[*yaml.Node]bool // names of attributes, which are told
 	mistakes parse.Diagnostics
 }
 

@@ -1,6 +1,7 @@
 package overrides
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -68,33 +69,42 @@ func periodOf(text string) time.Duration {
 }
 
 // foreign returns an attribute of an entry of callers that may differ for those who share a bucket, or "".
-func foreign(e *entry, l list.Limit) string {
+func (f *file) foreign(e *entry, l list.Limit) string {
 	for _, name := range e.by {
-		if !slices.Contains(l.Per, name.Value) {
+		if !f.mistyped[name] && !slices.Contains(l.Per, name.Value) {
 			return name.Value
 		}
 	}
 	return ""
 }
 
-// checkTime reports whether an entry of callers may have the time that it has, if it has one: it is only for buckets that no others
-// use, by whose time what these have used would be over too early. By is an attribute of this entry or one before that is foreign,
-// before only of one before.
-func (f *file) checkTime(e *entry, by, before string, l list.Limit) bool {
-	period := e.fields["time"]
-	if period == nil || l.Algorithm == string(annotations.Concurrency) {
-		return true
-	}
+// checkOwn reports whether an entry of callers may have the count and time that it has: a time is only for buckets that no others
+// use, by which what these have used would be over too early, and so is the count of a token bucket, by which it is refilled for
+// all. By is an attribute of this entry or one before that is foreign, before only of one before.
+func (f *file) checkOwn(e *entry, by, before string, l list.Limit) bool {
+	why := ""
 	switch {
 	case len(l.Shared) > 0:
-		f.errorf(period, "time is %s: want none, since it shares its buckets with %s (%s)", period.Value, strings.Join(l.Shared, ", "), describe(l))
+		why = "it shares its buckets with " + strings.Join(l.Shared, ", ")
 	case before != "":
-		f.errorf(period, "time is %s: want none, since callers share buckets whatever their %s, by which an entry before goes (%s)",
-			period.Value, before, describe(l))
+		why = fmt.Sprintf("callers share buckets whatever their %s, by which an entry before goes", before)
 	case by != "":
-		f.errorf(period, "time is %s: want none, since callers share buckets whatever their %s (%s)", period.Value, by, describe(l))
+		why = fmt.Sprintf("callers share buckets whatever their %s", by)
 	default:
 		return true
 	}
-	return false
+	may := true
+	refuse := func(name string) {
+		if n := e.fields[name]; n != nil {
+			f.errorf(n, "%s is %s: want none, since %s (%s)", name, n.Value, why, describe(l))
+			may = false
+		}
+	}
+	if l.Algorithm == string(annotations.TokenBucket) {
+		refuse("count")
+	}
+	if l.Algorithm != string(annotations.Concurrency) {
+		refuse("time")
+	}
+	return may
 }

@@ -8,8 +8,8 @@
 //	      - by: {user: alice}
 //	        count: 50
 //
-// The command writes one to start with, ratelimitgen list -format yaml, and validates one against the code,
-// ratelimitgen check -overrides.
+// Alice may have a count of her own, as the directive of Get has by=user. The command writes a file to start with,
+// ratelimitgen list -format yaml, and validates one against the code, ratelimitgen check -overrides.
 package overrides
 
 import (
