@@ -30,9 +30,10 @@ type stock struct {
 	closed atomic.Bool
 	quiet  chan struct{} // told when a closed stock has no trips any more
 
-	packing   sync.Mutex // goes before the locks of the shelves
-	packed    unused     // on its way back
-	refunding crowd      // refunds that have not returned
+	packing    sync.Mutex    // goes before the locks of the shelves
+	packed     unused        // on its way back
+	allArrived chan struct{} // closed when nothing of that is any more
+	refunding  crowd         // refunds that have not returned
 
 	piles atomic.Int64
 	mu    sync.Mutex

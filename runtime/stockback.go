@@ -111,8 +111,8 @@ func (s *stock) lookForIdle() {
 	}
 }
 
-// giveBack gives back what no call has asked for since then, and forgets the piles. It yields the errors of the store, or one of
-// ctx if that ends before all is done. What the store fails to take back may have come back all the same, so that it is not given
+// giveBack gives back what no call has asked for since then, and forgets the piles. If that is all there is, it also waits for what
+// others are giving back. It yields the errors of the store, or one of ctx if that ends before all is done. What the store fails to take back may have come back all the same, so that it is not given
 // back again.
 func (s *stock) giveBack(ctx context.Context, since time.Duration) iter.Seq[error] {
 	return func(yield func(error) bool) {
@@ -125,7 +125,7 @@ func (s *stock) giveBack(ctx context.Context, since time.Duration) iter.Seq[erro
 			}
 			var back []Charge
 			if back, shelf = s.pack(shelf, since); len(back) == 0 {
-				return
+				break
 			}
 			short, cancel := context.WithTimeout(ctx, releaseTimeout)
 			err := s.refundInTime(short, back)
@@ -137,6 +137,11 @@ func (s *stock) giveBack(ctx context.Context, since time.Duration) iter.Seq[erro
 			s.arrived(back)
 			if err != nil && (!yield(left.notGivenBack(err)) || ended) {
 				return
+			}
+		}
+		if since == always {
+			if err := s.untilArrived(ctx); err != nil {
+				yield(err)
 			}
 		}
 	}
