@@ -145,20 +145,30 @@ func (s *stock) findAny(c *Charge, dst []byte) (*shelf, *pile) {
 	return sh, sh.piles[string(name)]
 }
 
-// open is find, and makes the pile if there is room for another one.
+// open is find, and makes the pile if there is room for another one. One of another limit of the bucket makes way if nothing lies
+// there: calls that are refused by the one would else keep those of the other from taking in advance. The first of these then takes
+// just what it needs, as refused calls that come in turn with them would have all else given back.
 func (s *stock) open(c *Charge) (*shelf, *pile) {
-	sh, p := s.find(c)
-	if p != nil || len(sh.piles) == maxPiles {
+	var array [128]byte
+	sh, p := s.findAny(c, array[:0])
+	if p != nil && p.bucket.Limit == c.Limit {
 		return sh, p
 	}
-	name := string(appendBucket(nil, c))
-	if sh.piles[name] != nil {
+	name, room := string(appendBucket(nil, c)), c.Limit.Capacity()
+	if p != nil {
+		room = 0
+		if p.expire(s.now()); p.units > 0 || p.calls > 0 {
+			return sh, nil
+		}
+		s.forget(sh, name)
+	}
+	if len(sh.piles) == maxPiles {
 		return sh, nil
 	}
 	if sh.piles == nil {
 		sh.piles = map[string]*pile{}
 	}
-	p = &pile{bucket: Charge{Key: bytes.Clone(c.Key), Name: c.Name, Limit: c.Limit}, room: c.Limit.Capacity()}
+	p = &pile{bucket: Charge{Key: bytes.Clone(c.Key), Name: c.Name, Limit: c.Limit}, room: room}
 	sh.piles[name] = p
 	s.piles.Add(1)
 	s.watch()
