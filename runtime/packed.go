@@ -40,6 +40,19 @@ func (s *stock) pack(shelf int, since time.Duration) (back []Charge, next int) {
 	return back, shelf
 }
 
+// packOthers is pack for what lies here of the buckets that have refused a call, by other limits than those of the call.
+func (s *stock) packOthers(charges []Charge, results []Result) (back []Charge) {
+	s.packing.Lock()
+	defer s.packing.Unlock()
+	for i := range charges {
+		if !results[i].Allowed && charges[i].stocked() {
+			back = s.takeOthers(&charges[i], back)
+		}
+	}
+	s.sendOff(back)
+	return back
+}
+
 // sendOff notes that what was packed is on its way. The lock of packing is held.
 func (s *stock) sendOff(back []Charge) {
 	if len(back) > 0 && s.packed.buckets == 0 {

@@ -55,10 +55,10 @@ func newStock(store Store, tell func(error)) *stock {
 // now is read under the lock of a shelf: a call that has waited for it must not use what has ended meanwhile.
 func (s *stock) now() time.Duration { return time.Since(s.base) }
 
-// Take is that of a [Store], whose charges and results need no check. A call asks the store twice at most: the second time for
-// just what it needs, if there was less than it wanted, or it has waited in vain for what another call asked for. If it would be
-// refused while units lie here that were taken by another limit of its bucket, which is overridden, it gives these back and
-// asks once more.
+// Take is that of a [Store], whose charges and results need no check. A call waits for two answers at most: the second is to a
+// question for just what it needs, if there was less than it wanted, or it has waited in vain for what another call asked for. If
+// it would be refused while units lie here that were taken by another limit of its bucket, which is overridden, it gives these
+// back and asks once more, so that it waits for four.
 func (s *stock) Take(ctx context.Context, charges []Charge, results []Result) error {
 	modest := false
 	if len(charges) == 1 {
@@ -91,7 +91,7 @@ func (s *stock) Take(ctx context.Context, charges []Charge, results []Result) er
 			return err
 		}
 		if !again {
-			if last || !s.returnOthers(ctx, charges, results) {
+			if last || !s.returnOthers(ctx, charges, results, s.now()-t.asked) {
 				return nil
 			}
 			last = true
