@@ -58,7 +58,7 @@ func (g *Guard) Begin(ctx context.Context, call ...Arg) (*Call, error) {
 		c.stop()
 		g.giveUp(ctx, s)
 		s.release()
-		return nil, g.undecided(err)
+		return nil, g.undecided(conceal(err, ctx.Err()))
 	}
 	return c, nil
 }

@@ -11,6 +11,7 @@ import (
 type callContext struct {
 	context.Context
 	recorder Recorder
+	records  bool  // whether it was made to hold a recorder, rather than an address
 	part     uint8 // length of text
 	text     [maxAddr]byte
 	addr     netip.Addr
@@ -33,7 +34,7 @@ func newCallContext(ctx context.Context) *callContext {
 	if outer := callContextOf(ctx); outer != nil {
 		*c = *outer
 	}
-	c.Context = ctx
+	c.Context, c.records = ctx, false
 	return c
 }
 
@@ -46,4 +47,9 @@ func (c *callContext) Value(key any) any {
 }
 
 // String returns it as contexts of the standard library do, so that nobody prints what it holds by looking into that.
-func (c *callContext) String() string { return fmt.Sprintf("%v.WithClientIP(%v)", c.Context, c.addr) }
+func (c *callContext) String() string {
+	if c.records {
+		return fmt.Sprintf("%v.WithRecorder", c.Context)
+	}
+	return fmt.Sprintf("%v.WithClientIP(%v)", c.Context, c.addr)
+}

@@ -46,8 +46,26 @@ func TestContextHoldsAddressAndRecorder(t *testing.T) {
 	if err := guard.Allow(inner); err == nil {
 		t.Error("a call whose context has ended is allowed")
 	}
-	if want, got := fmt.Sprint(t.Context())+".WithClientIP(203.0.113.7)", fmt.Sprint(ratelimit.WithClientIP(t.Context(), addr)); got != want {
-		t.Errorf("the context is printed as %q: want %q", got, want)
+}
+
+func TestContextIsPrintedAsItWasMade(t *testing.T) {
+	addr := netip.MustParseAddr("203.0.113.7")
+	recorded := ratelimit.WithRecorder(context.Background(), &outcomeLog{})
+	for _, tt := range []struct {
+		ctx  context.Context
+		want string
+	}{
+		{ratelimit.WithClientIP(context.Background(), addr), "context.Background.WithClientIP(203.0.113.7)"},
+		{recorded, "context.Background.WithRecorder"},
+		{ratelimit.WithClientIP(recorded, addr), "context.Background.WithRecorder.WithClientIP(203.0.113.7)"},
+		{
+			ratelimit.WithRecorder(ratelimit.WithClientIP(context.Background(), addr), &outcomeLog{}),
+			"context.Background.WithClientIP(203.0.113.7).WithRecorder",
+		},
+	} {
+		if got := fmt.Sprint(tt.ctx); got != tt.want {
+			t.Errorf("the context is printed as %q: want %q", got, tt.want)
+		}
 	}
 }
 

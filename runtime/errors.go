@@ -83,7 +83,8 @@ func (e *DecisionError) Error() string {
 // Unwrap returns the cause.
 func (e *DecisionError) Unwrap() error { return e.Err }
 
-// concealed is a store's error that would match that of a context, though the caller's has not ended so.
+// concealed is a store's error that would match that of a context, though the caller's has not ended so. It is used by its
+// address, which can be compared whatever the store's error is made of.
 type concealed struct {
 	error
 	ended error // that of the caller's, nil as long as it goes on
@@ -93,14 +94,14 @@ type concealed struct {
 func conceal(err, ended error) error {
 	for _, target := range [...]error{context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, target) && !errors.Is(ended, target) {
-			return concealed{err, ended}
+			return &concealed{err, ended}
 		}
 	}
 	return err
 }
 
 // Is conceals what the errors of contexts match, the caller's excepted.
-func (c concealed) Is(target error) bool {
+func (c *concealed) Is(target error) bool {
 	if target == context.Canceled || target == context.DeadlineExceeded {
 		return target == c.ended
 	}
@@ -108,4 +109,4 @@ func (c concealed) Is(target error) bool {
 }
 
 // As conceals nothing.
-func (c concealed) As(target any) bool { return errors.As(c.error, target) }
+func (c *concealed) As(target any) bool { return errors.As(c.error, target) }

@@ -124,6 +124,29 @@ func TestStoresOwnTimeoutIsNotTheCallers(t *testing.T) {
 	}
 }
 
+// An error that no other can be compared to is to be found all the same in what wraps it.
+func TestCauseOfADecisionErrorCanBeCompared(t *testing.T) {
+	store := &hooked{Store: memlimit.New()}
+	store.take = func(context.Context, []ratelimit.Charge, []ratelimit.Result) error {
+		return listedError{context.DeadlineExceeded}
+	}
+	_, err := newLimiter(t, store, ratelimit.OnFailure(ratelimit.FailClosed)).Allow(t.Context(), "k", fivePerSecond)
+	checkError(t, err, "rate limit undecided: 1 errors")
+	if !errors.Is(err, errors.Unwrap(err)) || errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v does not match what it wraps, or a deadline that the call has not", err)
+	}
+	if _, ok := errors.AsType[listedError](err); !ok {
+		t.Errorf("%v does not wrap the store's error", err)
+	}
+}
+
+// listedError cannot be compared, as it is a slice.
+type listedError []error
+
+func (l listedError) Error() string { return fmt.Sprintf("%d errors", len(l)) }
+
+func (l listedError) Unwrap() []error { return l }
+
 type timeoutError struct{ _ byte }
 
 func (*timeoutError) Error() string { return "own" }

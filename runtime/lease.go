@@ -269,15 +269,16 @@ func (ls *leases) renewed(batch []*lease, held []bool, err error, started time.T
 
 // lose tells the call that its lease is lost.
 func (l *lease) lose() {
-	cause := ErrLeaseLost
-	if l.err != nil {
-		cause = fmt.Errorf("%w: %w", ErrLeaseLost, l.err)
+	cause, told := ErrLeaseLost, ErrLeaseLost
+	if l.err != nil { // whose timeout may be that of the renewal
+		cause = fmt.Errorf("%w: %w", ErrLeaseLost, conceal(l.err, l.call.caller.Err()))
+		told = fmt.Errorf("%w: %w", ErrLeaseLost, l.err)
 	}
 	if !l.shadow {
 		l.call.end(cause)
 	}
 	g := l.call.guard
-	g.limiter.trouble(l.call.caller, g.method, fmt.Errorf("limit %s: %w", l.slot.Name, cause))
+	g.limiter.trouble(l.call.caller, g.method, fmt.Errorf("limit %s: %w", l.slot.Name, told))
 }
 
 // leaseHeap orders leases by when they are due. It implements [heap.Interface].

@@ -81,6 +81,38 @@ func TestLaterCallsDoNotPassThoseInLine(t *testing.T) {
 	})
 }
 
+// A process that enforces its share of a limit, while the store is away, has the calls that came first go first, too.
+func TestLaterCallsDoNotPassThoseInLineWhileTheStoreIsAway(t *testing.T) {
+	for _, instances := range []int{1, 2} {
+		in(t, func(t *testing.T) {
+			store := newOutage()
+			store.down(true)
+			r := waiting(ratelimit.Limit{Algorithm: ratelimit.SlidingLog, Count: int64(2 * instances), Period: 10 * time.Second}, time.Minute)
+			r.CostArg = true
+			g := newLimiter(t, store, ratelimit.Instances(instances), new(errorsOf).option()).Guard("m", r)
+			allow := func(cost int64) error { return g.Allow(t.Context(), ratelimit.Cost(r.Name, cost)) }
+			if err := allow(1); err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			first := make(chan time.Duration, 1)
+			go func() {
+				if err := allow(2); err != nil {
+					t.Error(err)
+				}
+				first <- time.Since(began)
+			}()
+			time.Sleep(time.Second)
+			if err := allow(1); err != nil { // for which there would be room at once
+				t.Error(err)
+			}
+			if got, want := [...]time.Duration{<-first, time.Since(began)}, [...]time.Duration{10 * time.Second, 20 * time.Second}; got != want {
+				t.Errorf("%d instances: calls were let pass after %v: want %v", instances, got, want)
+			}
+		})
+	}
+}
+
 // C16
 func TestWaitForASlotEnds(t *testing.T) {
 	tests := []struct {

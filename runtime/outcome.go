@@ -54,6 +54,7 @@ type Recorder interface {
 // context. An undecided call, and one that a limit that holds refuses for want of a part of its key, is not recorded.
 func WithRecorder(ctx context.Context, recorder Recorder) context.Context {
 	c := newCallContext(ctx)
+	c.records = true
 	if c.recorder != nil {
 		recorder = recorders{c.recorder, recorder}
 	}

@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"context"
 	"fmt"
 	"time"
 )
@@ -35,15 +36,57 @@ func (s *stock) pack(shelf int, since time.Duration) (back []Charge, next int) {
 			break
 		}
 	}
-	s.packed.add(unitsOf(back), 1)
+	s.sendOff(back)
 	return back, shelf
+}
+
+// packOthers is pack for what lies here of the buckets that have refused a call, by other limits than those of the call.
+func (s *stock) packOthers(charges []Charge, results []Result) (back []Charge) {
+	s.packing.Lock()
+	defer s.packing.Unlock()
+	for i := range charges {
+		if !results[i].Allowed && charges[i].stocked() {
+			back = s.takeOthers(&charges[i], back)
+		}
+	}
+	s.sendOff(back)
+	return back
+}
+
+// sendOff notes that what was packed is on its way. The lock of packing is held.
+func (s *stock) sendOff(back []Charge) {
+	if len(back) > 0 && s.packed.buckets == 0 {
+		s.allArrived = make(chan struct{})
+	}
+	s.packed.add(unitsOf(back), 1)
 }
 
 // arrived notes that what was packed is on its way no longer.
 func (s *stock) arrived(back []Charge) {
 	s.packing.Lock()
 	defer s.packing.Unlock()
-	s.packed.add(unitsOf(back), -1)
+	if s.packed.add(unitsOf(back), -1); s.packed.buckets == 0 {
+		close(s.allArrived)
+	}
+}
+
+// untilArrived waits until nothing is on its way any more of what is now, by whomever it was sent. If ctx ends first, it
+// returns the error of what is not given back.
+func (s *stock) untilArrived(ctx context.Context) error {
+	s.packing.Lock()
+	all, empty := s.allArrived, s.packed.buckets == 0
+	s.packing.Unlock()
+	if empty {
+		return nil
+	}
+	select {
+	case <-all:
+	case <-ctx.Done():
+		if left := s.lying(); left.buckets > 0 {
+			return left.notGivenBack(ctx.Err())
+		}
+	}
+	return nil
 }
 
 // lying returns what lies here, with what is on its way back.

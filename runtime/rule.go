@@ -48,8 +48,10 @@ type Rule struct {
 	// in time are of no use to anyone. See [Instances], by which they last longer if no call gives units of the bucket back.
 	//
 	// A call that finds too few asks the store, or waits for what another call has asked for, if that is enough for all who
-	// wait. It waits for two answers of the store at most, each as long as a decision may take. It is for stores that are far
-	// away, or many processes of few callers each: a Store that gathers calls serves many at once as well without it.
+	// wait. It waits for two answers of the store at most, each as long as a decision may take, or for four where its bucket is
+	// overridden, see [Override]: if it would be refused while units lie here that were taken by another limit of the bucket, it
+	// gives these back and asks once more. It is for stores that are far away, or many processes of few callers each: a Store
+	// that gathers calls serves many at once as well without it.
 	//
 	// Results tell what the bucket would have if what lies here had not been taken. What others have done since the store was
 	// asked last is not in them.

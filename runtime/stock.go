@@ -30,9 +30,10 @@ type stock struct {
 	closed atomic.Bool
 	quiet  chan struct{} // told when a closed stock has no trips any more
 
-	packing   sync.Mutex // goes before the locks of the shelves
-	packed    unused     // on its way back
-	refunding crowd      // refunds that have not returned
+	packing    sync.Mutex    // goes before the locks of the shelves
+	packed     unused        // on its way back
+	allArrived chan struct{} // closed when nothing of that is any more
+	refunding  crowd         // refunds that have not returned
 
 	piles atomic.Int64
 	mu    sync.Mutex
@@ -54,10 +55,10 @@ func newStock(store Store, tell func(error)) *stock {
 // now is read under the lock of a shelf: a call that has waited for it must not use what has ended meanwhile.
 func (s *stock) now() time.Duration { return time.Since(s.base) }
 
-// Take is that of a [Store], whose charges and results need no check. A call asks the store twice at most: the second time for
-// just what it needs, if there was less than it wanted, or it has waited in vain for what another call asked for. If it would be
-// refused while units lie here that were taken by another limit of its bucket, which is overridden, it gives these back and
-// asks once more.
+// Take is that of a [Store], whose charges and results need no check. A call waits for two answers at most: the second is to a
+// question for just what it needs, if there was less than it wanted, or it has waited in vain for what another call asked for. If
+// it would be refused while units lie here that were taken by another limit of its bucket, which is overridden, it gives these
+// back and asks once more, so that it waits for four.
 func (s *stock) Take(ctx context.Context, charges []Charge, results []Result) error {
 	modest := false
 	if len(charges) == 1 {
@@ -90,7 +91,7 @@ func (s *stock) Take(ctx context.Context, charges []Charge, results []Result) er
 			return err
 		}
 		if !again {
-			if last || !s.returnOthers(ctx, charges, results) {
+			if last || !s.returnOthers(ctx, charges, results, s.now()-t.asked) {
 				return nil
 			}
 			last = true
@@ -144,20 +145,30 @@ func (s *stock) findAny(c *Charge, dst []byte) (*shelf, *pile) {
 	return sh, sh.piles[string(name)]
 }
 
-// open is find, and makes the pile if there is room for another one.
+// open is find, and makes the pile if there is room for another one. One of another limit of the bucket makes way if nothing lies
+// there: calls that are refused by the one would else keep those of the other from taking in advance. The first of these then takes
+// just what it needs, as refused calls that come in turn with them would have all else given back.
 func (s *stock) open(c *Charge) (*shelf, *pile) {
-	sh, p := s.find(c)
-	if p != nil || len(sh.piles) == maxPiles {
+	var array [128]byte
+	sh, p := s.findAny(c, array[:0])
+	if p != nil && p.bucket.Limit == c.Limit {
 		return sh, p
 	}
-	name := string(appendBucket(nil, c))
-	if sh.piles[name] != nil {
+	name, room := string(appendBucket(nil, c)), c.Limit.Capacity()
+	if p != nil {
+		room = 0
+		if p.expire(s.now()); p.units > 0 || p.calls > 0 {
+			return sh, nil
+		}
+		s.forget(sh, name)
+	}
+	if len(sh.piles) == maxPiles {
 		return sh, nil
 	}
 	if sh.piles == nil {
 		sh.piles = map[string]*pile{}
 	}
-	p = &pile{bucket: Charge{Key: bytes.Clone(c.Key), Name: c.Name, Limit: c.Limit}, room: c.Limit.Capacity()}
+	p = &pile{bucket: Charge{Key: bytes.Clone(c.Key), Name: c.Name, Limit: c.Limit}, room: room}
 	sh.piles[name] = p
 	s.piles.Add(1)
 	s.watch()

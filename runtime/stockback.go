@@ -17,6 +17,9 @@ const (
 	idleLook = idleUnits / 2
 	// maxGivenBack is how many buckets are given back to in one call of the store.
 	maxGivenBack = 16
+	// leastForOthers is how long a store has at least to take back what keeps a call from being admitted: as long as for a decision
+	// by default, see package redislimit.
+	leastForOthers = 100 * time.Millisecond
 	// maxHanging is how many refunds may hang in a store that does not end them with their context, before what lies idle is left
 	// to expire.
 	maxHanging = 16
@@ -111,8 +114,8 @@ func (s *stock) lookForIdle() {
 	}
 }
 
-// giveBack gives back what no call has asked for since then, and forgets the piles. It yields the errors of the store, or one of
-// ctx if that ends before all is done. What the store fails to take back may have come back all the same, so that it is not given
+// giveBack gives back what no call has asked for since then, and forgets the piles. If that is all there is, it also waits for what
+// others are giving back. It yields the errors of the store, or one of ctx if that ends before all is done. What the store fails to take back may have come back all the same, so that it is not given
 // back again.
 func (s *stock) giveBack(ctx context.Context, since time.Duration) iter.Seq[error] {
 	return func(yield func(error) bool) {
@@ -125,7 +128,7 @@ func (s *stock) giveBack(ctx context.Context, since time.Duration) iter.Seq[erro
 			}
 			var back []Charge
 			if back, shelf = s.pack(shelf, since); len(back) == 0 {
-				return
+				break
 			}
 			short, cancel := context.WithTimeout(ctx, releaseTimeout)
 			err := s.refundInTime(short, back)
@@ -137,6 +140,11 @@ func (s *stock) giveBack(ctx context.Context, since time.Duration) iter.Seq[erro
 			s.arrived(back)
 			if err != nil && (!yield(left.notGivenBack(err)) || ended) {
 				return
+			}
+		}
+		if since == always {
+			if err := s.untilArrived(ctx); err != nil {
+				yield(err)
 			}
 		}
 	}
@@ -173,23 +181,42 @@ func (s *stock) forget(sh *shelf, name string) {
 }
 
 // returnOthers gives back what lies here of the buckets that have refused a call, by other limits than those of the call. It
-// reports whether there was something.
-func (s *stock) returnOthers(ctx context.Context, charges []Charge, results []Result) bool {
-	var back []Charge
-	for i := range charges {
-		if !results[i].Allowed && charges[i].stocked() {
-			back = s.takeOthers(&charges[i], back)
-		}
-	}
-	if back == nil {
+// reports whether something came back. The call waits for it, so that the store has no more time than a decision should take: one
+// that is far away twice what its refusal took.
+func (s *stock) returnOthers(ctx context.Context, charges []Charge, results []Result, took time.Duration) bool {
+	if !s.othersLie(charges, results) {
 		return false
 	}
-	short, cancel := context.WithTimeout(ctx, releaseTimeout)
+	back := s.packOthers(charges, results)
+	if back == nil { // another call was faster
+		return false
+	}
+	defer s.arrived(back)
+	short, cancel := context.WithTimeout(ctx, min(max(leastForOthers, 2*took), releaseTimeout))
 	defer cancel()
-	if err := survive(func() error { return s.store.Refund(short, back) }); err != nil {
+	if err := s.refundInTime(short, back); err != nil {
 		s.tell(unitsOf(back).notGivenBack(err))
+		return false
 	}
 	return true
+}
+
+// othersLie reports whether there is something for packOthers, which would keep other calls from packing.
+func (s *stock) othersLie(charges []Charge, results []Result) bool {
+	for i := range charges {
+		c := &charges[i]
+		if results[i].Allowed || !c.stocked() {
+			continue
+		}
+		var array [128]byte
+		sh, p := s.findAny(c, array[:0])
+		lie := p != nil && p.bucket.Limit != c.Limit && p.units > 0
+		sh.mu.Unlock()
+		if lie {
+			return true
+		}
+	}
+	return false
 }
 
 // takeOthers appends what lies here of the bucket of a charge by another limit.

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
@@ -138,6 +139,38 @@ func TestCloseByAContextThatHasEndedLosesUnits(t *testing.T) {
 		checkError(t, l.Close(t.Context()), "")
 		if left := remaining(t, store, limit); left != 99 {
 			t.Errorf("%d are left: want 99", left)
+		}
+	})
+}
+
+// What one Close is still giving back is not given back for another one either.
+func TestCloseWaitsForWhatAnotherIsGivingBack(t *testing.T) {
+	in(t, func(t *testing.T) {
+		store := newCounter()
+		refund := store.refund
+		store.refund = func(ctx context.Context, charges []ratelimit.Charge) error {
+			time.Sleep(500 * time.Millisecond)
+			return refund(ctx, charges)
+		}
+		l := newLimiter(t, store)
+		calls(t, l.Guard("m", stocked(window(100, time.Hour), 10)), 1)
+		first := make(chan error, 1)
+		go func() { first <- l.Close(t.Context()) }()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		err := l.Close(ctx)
+		checkError(t, err, "ratelimit: unused units not given back: 9, of 1 buckets: context deadline exceeded")
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v does not match the error of the context", err)
+		}
+		store.check(t, 10)
+		if err := l.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		store.check(t, -9)
+		if err := <-first; err != nil {
+			t.Error(err)
 		}
 	})
 }

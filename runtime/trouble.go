@@ -3,6 +3,7 @@ package ratelimit
 import (
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 )
@@ -39,12 +40,8 @@ func isAway(err error) bool {
 	case interface{ Unwrap() error }:
 		return isAway(e.Unwrap())
 	case interface{ Unwrap() []error }:
-		for _, part := range e.Unwrap() {
-			if !isAway(part) {
-				return false
-			}
-		}
-		return true
+		parts := e.Unwrap()
+		return len(parts) > 0 && !slices.ContainsFunc(parts, func(part error) bool { return !isAway(part) })
 	}
 	return false
 }

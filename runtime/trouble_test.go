@@ -20,6 +20,13 @@ func (away) Away() bool { return true }
 
 func (a away) Unwrap() error { return a.error }
 
+// nothing wraps no errors, though it says that it wraps several.
+type nothing struct{}
+
+func (nothing) Error() string { return "nothing" }
+
+func (nothing) Unwrap() []error { return nil }
+
 // failing is a store that has others decide while it fails.
 func failing(err func() error) *outage {
 	store := newOutage()
@@ -52,6 +59,7 @@ func TestFailureOfCallsThatGoOnIsTold(t *testing.T) {
 		{"away, of which a call finds out again and again", ratelimit.Rule{Fail: local}, []error{off, off, foreign}, ""},
 		{"all servers of a call are away", ratelimit.Rule{Fail: local}, []error{errors.Join(off, off)}, ""},
 		{"one server of a call is away", ratelimit.Rule{Fail: local}, []error{errors.Join(off, foreign)}, "m: WRONGTYPE\nWRONGTYPE"},
+		{"an error that wraps none of several", ratelimit.Rule{Fail: local}, []error{nothing{}}, "m: nothing"},
 		{"a shadow, away", ratelimit.Rule{Mode: ratelimit.ModeShadow}, []error{off}, ""},
 	}
 	for _, tt := range tests {

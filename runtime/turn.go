@@ -26,8 +26,10 @@ func (g *Guard) takeInTurn(ctx context.Context, s *scratch) (decided bool, err e
 	s.timed = true
 	var p *place // in a line, if the call is in one
 	defer func() { p.leave() }()
+	var lineOf Charge // as it is before a try, which may leave the call with other charges and a share of the limit
 	if c := s.line(); c != nil {
-		if p = g.limiter.lines.joinBehind(c); p != nil && g.isHopeless(ctx, s) {
+		lineOf = *c
+		if p = g.limiter.lines.joinBehind(&lineOf); p != nil && g.isHopeless(ctx, s) {
 			return true, nil
 		}
 	}
@@ -44,7 +46,7 @@ func (g *Guard) takeInTurn(ctx context.Context, s *scratch) (decided bool, err e
 			return true, nil
 		}
 		if p == nil {
-			p = g.limiter.lines.join(s.line())
+			p = g.limiter.lines.join(&lineOf)
 		}
 		if err := p.untilNews(ctx, pause); err != nil {
 			return false, err

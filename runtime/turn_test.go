@@ -207,6 +207,43 @@ func TestSlotThatIsLostWhileTheCallWaitsForItsTurn(t *testing.T) {
 	})
 }
 
+// A renewal that timed out is the store's fault: the caller, who has time left, must not take it for the end of its own.
+func TestLostLeaseIsNotTheCallersDeadline(t *testing.T) {
+	in(t, func(t *testing.T) {
+		store := &hooked{Store: memlimit.New()}
+		store.renew = func(ctx context.Context, _ []ratelimit.Charge, _ []bool) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		told := make(chan error, 2)
+		observer := observe(func(_ context.Context, e *ratelimit.Event) {
+			if errors.Is(e.Err, ratelimit.ErrLeaseLost) {
+				told <- e.Err
+			}
+		})
+		g := newLimiter(t, store, ratelimit.OnFailure(ratelimit.FailClosed), ratelimit.Observe(observer)).Guard("m",
+			ratelimit.Rule{Key: "k", Name: "slots", Limit: slots(5, time.Second)},
+			ratelimit.Rule{Key: "k", Name: "pace", Limit: ratelimit.Limit{Count: 1, Period: 10 * time.Second}, Wait: time.Minute},
+		)
+		call := begin(t, g, t.Context())
+		<-call.Context().Done()
+		_, err := g.Begin(t.Context())
+		checkError(t, err, "m: rate limit undecided: lease lost: context deadline exceeded")
+		for _, err := range []error{context.Cause(call.Context()), err} {
+			if !errors.Is(err, ratelimit.ErrLeaseLost) || errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%v matches the error of a context, or not %v", err, ratelimit.ErrLeaseLost)
+			}
+		}
+		for range 2 {
+			if err := <-told; !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("observers are told %v: want the store's error as it is", err)
+			}
+		}
+		call.End()
+		time.Sleep(time.Second) // what is under way to the store ends
+	})
+}
+
 // R40
 func TestCallThatGivesUpTakesNothingFromALaterWindow(t *testing.T) {
 	in(t, func(t *testing.T) {
