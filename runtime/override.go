@@ -16,8 +16,9 @@ import (
 // What was used of a limit stays used when the limit changes, and the change holds from the next call on: a call that has
 // begun ends by what held then. Algorithm, key, cost and name are those of the directive, whatever overrides it.
 //
-// A bucket has one limit: Count, Period and Burst hold for all limits that share it, see [Rule.Key], as the last source with an
-// entry for one of these has them. It is an error if one source says different values. Mode and Fail are each limit's own.
+// A bucket has one limit: Count, Period and Burst hold for all limits that share it, see [Rule.Key], as the last source has them
+// whose entry for one of these counts and has any, or is empty. It is an error if one source says different values. Mode and
+// Fail are each limit's own.
 type Overrides struct {
 	// Mode is that of the whole Limiter, in place of that of [WithMode]: no limit holds more strictly. Nil changes nothing.
 	Mode *Mode `json:"mode,omitempty"`

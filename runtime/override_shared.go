@@ -43,8 +43,8 @@ func (s sharers) without(id string) string {
 	return strings.Join(ids, ", ")
 }
 
-// numbers returns what overrides say of the limit of the buckets, and the id of which they say it. The error says where they
-// differ.
+// numbers returns what overrides say of the limit of the buckets, and the first id of which they say some of it. The error says
+// where they differ.
 func (s sharers) numbers(limits map[string]*Override) (n change, of string, err error) {
 	for _, k := range s {
 		o := limits[k.ID]
@@ -55,12 +55,19 @@ func (s sharers) numbers(limits map[string]*Override) (n change, of string, err 
 		if differ := n.differs(own); differ != "" {
 			return change{}, "", inOverride(k.ID, "", fmt.Errorf("%s of %s, which shares its buckets: want them equal, or one of them", own.differs(n), of))
 		}
-		n, of = n.over(own), cmp.Or(of, k.ID)
+		if n = n.over(own); of == "" && own != (change{}) {
+			of = k.ID
+		}
 	}
 	return n, of, nil
 }
 
-// with returns what an override, which may be nil, and the numbers for all that share its buckets make of a limit.
+// saysNumbers reports whether an override says something of the limit itself: an empty one says that it is that of the directive.
+func (o *Override) saysNumbers() bool {
+	return o.change().numbers() != (change{}) || o.change() == (change{}) && len(o.Callers) == 0
+}
+
+// withNumbers returns what an override, which may be nil, and the numbers for all that share its buckets make of a limit.
 func (o *Override) withNumbers(n change) *Override {
 	whole := Override{}
 	if o != nil {
@@ -70,10 +77,21 @@ func (o *Override) withNumbers(n change) *Override {
 	return &whole
 }
 
+// withoutNumbers returns what is a limit's own of an override: nobody has other numbers than those of the directive.
+func (o *Override) withoutNumbers() *Override {
+	own := o.withNumbers(change{})
+	own.Callers = slices.Clone(o.Callers)
+	for i := range own.Callers {
+		c := &own.Callers[i]
+		c.Count, c.Period, c.Burst = 0, 0, 0
+	}
+	return own
+}
+
 // check returns what the limits cannot have of overrides that are valid by themselves.
 func (s sharers) check(limits map[string]*Override) error {
 	n, of, err := s.numbers(limits)
-	if err != nil || of == "" {
+	if err != nil {
 		return err
 	}
 	var errs []error
@@ -81,6 +99,9 @@ func (s sharers) check(limits map[string]*Override) error {
 		o := limits[k.ID]
 		if o != nil {
 			errs = append(errs, o.withNumbers(n).checkFor(k, s))
+			continue
+		}
+		if of == "" {
 			continue
 		}
 		if _, err := k.base.with(n); err != nil {
@@ -108,25 +129,36 @@ func (s sharers) differ(a, b map[string]*Override) bool {
 	return slices.ContainsFunc(s, func(k knownLimit) bool { return !reflect.DeepEqual(a[k.ID], b[k.ID]) })
 }
 
-// share has the numbers for buckets that limits share hold for all of these: those of the last source that says something of one
-// of them. If one of them cannot have its part, all hold as their directives say.
+// share has the numbers for buckets that limits share hold for all of these. If one of them cannot have its part, all have those of
+// their directives.
 func (t *overrideTable) share(l *limits, sources []*Overrides) {
 	for _, s := range l.bySharers() {
-		if len(s) == 1 {
-			continue
-		}
-		for _, o := range slices.Backward(sources) {
-			if o == nil {
-				continue
-			}
-			n, of, err := s.numbers(o.Limits)
-			if of == "" && err == nil {
-				continue
-			}
+		if len(s) > 1 && slices.ContainsFunc(s, func(k knownLimit) bool { return t.limits[k.ID] != nil }) {
+			n, err := t.numbers(s, sources)
 			t.put(s, n, err)
-			break
 		}
 	}
+}
+
+// numbers returns those of the last source that says some of one of the limits. An entry in place of which a later source has
+// another says nothing.
+func (t *overrideTable) numbers(s sharers, sources []*Overrides) (change, error) {
+	for _, source := range slices.Backward(sources) {
+		if source == nil {
+			continue
+		}
+		said := map[string]*Override{}
+		for _, k := range s {
+			if o := source.Limits[k.ID]; o != nil && o == t.limits[k.ID] && o.saysNumbers() {
+				said[k.ID] = o
+			}
+		}
+		if len(said) > 0 {
+			n, _, err := s.numbers(said)
+			return n, err
+		}
+	}
+	return change{}, nil
 }
 
 // put is share for one set of limits.
@@ -166,7 +198,7 @@ func (o *Override) callersOwn(k knownLimit, s sharers) callersOwn {
 
 // check returns an error if the i-th entry is for buckets that others use, and says what changes what these have used.
 func (c callersOwn) check(i int, says change, r *rule) error {
-	why := ""
+	var why string
 	switch {
 	case c.others != "":
 		why = "it shares its buckets with " + c.others

@@ -1,6 +1,7 @@
 package ratelimit_test
 
 import (
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -134,6 +135,57 @@ func TestOneThatSharesABucketCannotHaveWhatIsSaidOfAnother(t *testing.T) {
 	told.expect(t, want)
 	expect(t, "with another", passed(t, ctx, put, 100), 96)
 	told.expect(t, want) // of this method, too
+}
+
+// What a limit cannot have for another is its numbers: one that is off stays so.
+func TestOneThatIsOffRefusesOnceAnotherSharesItsBucket(t *testing.T) {
+	costly := sharedRule
+	costly.Cost = 5
+	limiter, ctx := newLimiter(t, memlimit.New(), ratelimit.Observe()), t.Context()
+	put := limiter.Guard("m.Put", sharedRule)
+	ann := ratelimit.CallerOverride{By: map[string]string{"user": "ann"}, Count: 3, Mode: new(ratelimit.ModeEnforce)}
+	override(t, limiter, overrides(putID, ratelimit.Override{
+		Count: 4, Mode: new(ratelimit.ModeOff), Fail: ratelimit.FailClosed, Callers: []ratelimit.CallerOverride{ann},
+	}))
+	limiter.Guard("m.Post", costly)
+	holds(t, limiter, sharedRule.Limit, sharedRule.Limit)
+	if got := limiter.Limits()[1].Holds; got.Mode != ratelimit.ModeOff || got.Fail != ratelimit.FailClosed {
+		t.Errorf("%s holds with mode %v and fail %v, want off and closed", putID, got.Mode, got.Fail)
+	}
+	expect(t, "off", passed(t, ctx, put, 101), 101)
+	expect(t, "ann, of what the directive allows", passed(t, ratelimit.WithCaller(ctx, "user", "ann"), put, 101), 100)
+}
+
+// A count that is said of one limit holds for the other, too, as long as nobody says another of either.
+func TestModeOfOneLimitWipesTheCountOfAnother(t *testing.T) {
+	const fromFirst, directive = 5, 100
+	mode := new(ratelimit.ModeShadow)
+	for _, test := range []struct {
+		name string
+		last map[string]ratelimit.Override
+		want int64
+	}{
+		{"a mode", map[string]ratelimit.Override{putID: {Mode: mode}}, fromFirst},
+		{"who shall fail", map[string]ratelimit.Override{putID: {Fail: ratelimit.FailClosed}}, fromFirst},
+		{"callers", map[string]ratelimit.Override{putID: {Callers: []ratelimit.CallerOverride{{By: map[string]string{"user": "ann"}, Mode: mode}}}}, fromFirst},
+		{"a count", map[string]ratelimit.Override{putID: {Count: 6}}, 6},
+		{"the directive", map[string]ratelimit.Override{putID: {}}, directive},
+		{"a mode in place of the count", map[string]ratelimit.Override{postID: {Mode: mode}}, directive},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			limiter := newLimiter(t, memlimit.New())
+			limiter.Guard("m.Post", sharedRule)
+			limiter.Guard("m.Put", sharedRule)
+			first := ratelimit.NewOverrides()
+			if err := errors.Join(limiter.Watch(t.Context(), first), first.Set(t.Context(), postID, &ratelimit.Override{Count: fromFirst})); err != nil {
+				t.Fatal(err)
+			}
+			override(t, limiter, limitsOf(test.last))
+			want := sharedRule.Limit
+			want.Count = test.want
+			holds(t, limiter, want, want)
+		})
+	}
 }
 
 // Which algorithms are in order with a count for some who share a bucket, the errors say: this is why.

@@ -13,7 +13,7 @@ import (
 type overrideTable struct {
 	mode   Mode // of the whole Limiter
 	limits map[string]*Override
-	wrong  map[string]error // why limits that share buckets hold as their directives say
+	wrong  map[string]error // why limits that share buckets have the numbers of their directives
 	by     func(ctx context.Context, limit string) (Override, bool)
 }
 
@@ -74,8 +74,9 @@ func (l *Limiter) Override(o *Overrides) error {
 }
 
 // CheckOverrides returns all that is wrong about overrides for the limits that the Limiter has now, as [Limiter.Override]
-// does, or nil. A limit that is made later and cannot have what is said about it holds as its directive says, which is told
-// by an [Event] of [EventOverrides] when it is made. So overrides are best given once the decorators are there.
+// does, or nil. A limit that is made later and cannot have what is said about it, for one that shares its buckets or for itself,
+// has the Count, Period and Burst of its directive for all callers, as all have that share its buckets, which is told by an
+// [Event] of [EventOverrides] when it is made; Mode and Fail hold. So overrides are best given once the decorators are there.
 func (l *Limiter) CheckOverrides(o *Overrides) error {
 	if l == nil || l.store == nil {
 		return errNoStore
@@ -150,14 +151,18 @@ func (o *overriding) mode() Mode {
 	return o.limiter.mode
 }
 
-// of returns what overrides a limit: nothing if there is an error, of what it cannot have.
+// of returns what overrides a limit. If there is an error, of what it cannot have, that is what is none of its numbers: one that
+// was switched off does not refuse since another cannot have its count.
 func (t *overrideTable) of(k knownLimit) (*Override, error) {
-	o := t.limits[k.ID]
-	if err := t.wrong[k.ID]; err != nil || o == nil {
+	o, err := t.limits[k.ID], t.wrong[k.ID]
+	if o == nil {
 		return &Override{}, err
 	}
-	if err := o.checkFor(k, sharers{k}); err != nil { // those that share are checked
-		return &Override{}, err
+	if err == nil {
+		err = o.checkFor(k, sharers{k}) // those that share are checked
+	}
+	if err != nil {
+		return o.withoutNumbers(), err
 	}
 	return o, nil
 }
