@@ -46,7 +46,7 @@ test: redis chromium ## all tests, against a real Redis server and in a real bro
 race: redis ## the tests of what runs at once under the race detector, but for what is long, or in fake time and about Redis; vet is for lint
 	@echo '== .: go test -race -short'
 	go test -race -short -vet=off ./runtime/redislimit ./runtime/... ./internal/parse ./internal/generate ./example/... ./generated_test/waits
-	$(call nested,$(filter ./runtime/contrib/% ./runtime/dashboard ./generated_test/grpc,$(TESTED)),go test -race -short -vet=off ./...)
+	$(call nested,./runtime/contrib/otellimit ./runtime/contrib/promlimit ./runtime/dashboard,go test -race -short -vet=off ./...)
 
 .PHONY: soak
 soak: redis ## a million random calls to the stores, in lock step with a model (some four minutes); SOAK=10 for ten millions
