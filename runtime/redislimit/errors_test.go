@@ -171,3 +171,20 @@ func TestTimeoutsOfTheClientAreNotTheCallers(t *testing.T) {
 		}
 	})
 }
+
+// listedError cannot be compared, as it is a slice.
+type listedError []error
+
+func (l listedError) Error() string { return fmt.Sprintf("%d errors", len(l)) }
+
+func (l listedError) Unwrap() []error { return l }
+
+func TestCauseOfATimeoutCanBeCompared(t *testing.T) {
+	inFakeTime(t, func(t *testing.T) {
+		client := &fake{do: func(context.Context, string) error { return listedError{context.DeadlineExceeded} }}
+		_, got := takeOne(t.Context(), redislimit.NewOn(client, nil), "a")
+		if cause := errors.Unwrap(got); cause == nil || !errors.Is(got, cause) || errors.Is(got, context.DeadlineExceeded) {
+			t.Errorf("%v does not match what it wraps, or the end of a context", got)
+		}
+	})
+}

@@ -204,20 +204,21 @@ func ofTime(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// concealed is an error of the client that would match that of a context, though the caller's has not ended.
+// concealed is an error of the client that would match that of a context, though the caller's has not ended. It is used by its
+// address, so that it can be compared whatever it holds.
 type concealed struct{ error }
 
 func conceal(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return concealed{err}
+		return &concealed{err}
 	}
 	return err
 }
 
 // Is conceals what the errors of contexts match, and nothing else.
-func (c concealed) Is(target error) bool {
+func (c *concealed) Is(target error) bool {
 	return target != context.DeadlineExceeded && target != context.Canceled && errors.Is(c.error, target)
 }
 
 // As conceals nothing.
-func (c concealed) As(target any) bool { return errors.As(c.error, target) }
+func (c *concealed) As(target any) bool { return errors.As(c.error, target) }
