@@ -34,7 +34,6 @@ type breaker struct {
 	server   string
 	circuit  *gobreaker.TwoStepCircuitBreaker[any]
 	sender   *sender
-	born     time.Time
 	doubted  atomic.Int64 // from when on it is in doubt, by now, unless it answers
 	scouting atomic.Bool  // whether a flight goes on after its budget, to find out what is wrong
 	offPath  atomic.Bool  // whether the server is, or may be tried by one flight at a time
@@ -52,7 +51,7 @@ type breaker struct {
 }
 
 func newBreaker(server string, s *sender) *breaker {
-	b := &breaker{server: server, sender: s, born: time.Now()}
+	b := &breaker{server: server, sender: s}
 	b.circuit = gobreaker.NewTwoStepCircuitBreaker[any](gobreaker.Settings{
 		Interval:      window,
 		BucketPeriod:  bucket,
@@ -172,7 +171,7 @@ func (b *breaker) gone(c gobreaker.Counts) bool {
 	return judged >= judgedToOpen && 2*c.TotalFailures >= judged && b.latest-b.spell >= least
 }
 
-func (b *breaker) now() time.Duration { return time.Since(b.born) }
+func (b *breaker) now() time.Duration { return b.sender.now() }
 
 // changed is called by the circuit, which is locked meanwhile.
 func (b *breaker) changed(_ string, from, to gobreaker.State) {

@@ -77,8 +77,7 @@ func DenyCache(calls int) Option {
 type denials struct {
 	most int // how many there is room for
 	seed maphash.Seed
-	born time.Time            // when their clock, which nobody can set, began
-	pace atomic.Pointer[pace] // of the server's clock beside it; nil before the first reply
+	pace atomic.Pointer[pace] // of the server's clock beside the sender's; nil before the first reply
 	sets []denialSet
 	kept atomic.Int64 // how many calls are in the sets: mostly none, and then there is nothing to look for
 }
@@ -94,7 +93,7 @@ func (d *denials) open() {
 	if d.most <= 0 {
 		return
 	}
-	d.seed, d.born = maphash.MakeSeed(), time.Now()
+	d.seed = maphash.MakeSeed()
 	ways := make([]atomic.Pointer[denial], d.most)
 	d.sets = make([]denialSet, (d.most+waysDenied-1)/waysDenied)
 	for i := range d.sets {
@@ -103,15 +102,12 @@ func (d *denials) open() {
 	}
 }
 
-// answer fills the results of a call that is known to be refused. For one that is not, it returns when Redis is asked, for
-// learn.
-func (d *denials) answer(charges []ratelimit.Charge, results []ratelimit.Result) (asked time.Duration, known bool) {
-	if d.sets == nil {
-		return 0, false
-	}
-	now, p := time.Since(d.born), d.pace.Load()
+// answer fills the results of a call that is known to be refused, and reports whether it is. All times are by the sender's
+// clock.
+func (d *denials) answer(now time.Duration, charges []ratelimit.Charge, results []ratelimit.Result) bool {
+	p := d.pace.Load()
 	if !p.isSteady() || d.kept.Load() == 0 {
-		return now, false
+		return false
 	}
 	for i := range charges {
 		if charges[i].Limit.Algorithm == ratelimit.Concurrency {
@@ -121,42 +117,41 @@ func (d *denials) answer(charges []ratelimit.Charge, results []ratelimit.Result)
 		for j := range set.ways {
 			if e := set.ways[j].Load(); e != nil && e.hash == hash && e.at == i && e.pace == p && now < e.ends && e.known.Load() && e.holds(charges) {
 				e.fill(results, now)
-				return now, true
+				return true
 			}
 		}
 	}
-	return now, false
+	return false
 }
 
-// learn takes note of what Redis has answered to a call, and of when it was asked.
-func (d *denials) learn(asked time.Duration, charges []ratelimit.Charge, results []ratelimit.Result) {
-	p := d.watch(asked, results)
+// learn takes note of what Redis has answered to a call that was asked at one time and answered by another.
+func (d *denials) learn(asked, answered time.Duration, charges []ratelimit.Charge, results []ratelimit.Result) {
+	p := d.watch(asked, answered, results)
 	switch at, lasts := certain(charges, results); {
 	case d.sets == nil:
 	case at >= 0 && p.isSteady() && sizeOf(charges) <= largestDenied:
 		set, hash := d.find(&charges[at])
 		set.keep(newDenial(hash, p, asked, asked+lasts, at, charges, results), &d.kept)
 	case !refused(results):
-		d.admit(charges)
+		d.admit(answered, charges)
 	}
 }
 
 // learnOfGroups is learn for a call of several groups, of which a refusal is not remembered: units that others took for one
 // may be given back.
-func (d *denials) learnOfGroups(asked time.Duration, charges []ratelimit.Charge, results []ratelimit.Result) {
-	if d.watch(asked, results); !refused(results) {
-		d.admit(charges)
+func (d *denials) learnOfGroups(asked, answered time.Duration, charges []ratelimit.Charge, results []ratelimit.Result) {
+	if d.watch(asked, answered, results); !refused(results) {
+		d.admit(answered, charges)
 	}
 }
 
-// admit drops what is remembered of buckets that have admitted a call, and has nothing remembered that was asked before: by
+// admit drops what is remembered of buckets that have admitted a call by now, and has nothing remembered that was asked before: by
 // another limit than that of a refusal, which may be on its way, a bucket may have become emptier. It takes no lock unless there
 // is something to be dropped: a refusal that it does not see is one that sees that its set is closed, see keep.
-func (d *denials) admit(charges []ratelimit.Charge) {
+func (d *denials) admit(now time.Duration, charges []ratelimit.Charge) {
 	if d.sets == nil {
 		return
 	}
-	now := time.Since(d.born)
 	for i := range charges {
 		c := &charges[i]
 		if c.Cost == 0 || c.Limit.Algorithm == ratelimit.Concurrency {
@@ -171,11 +166,11 @@ func (d *denials) admit(charges []ratelimit.Charge) {
 
 // forget drops what is remembered of buckets that were refunded or reset. Unless that is settled, nothing of what is asked
 // for a while is remembered either.
-func (d *denials) forget(charges []ratelimit.Charge, settled bool) {
+func (d *denials) forget(now time.Duration, charges []ratelimit.Charge, settled bool) {
 	if d.sets == nil {
 		return
 	}
-	until := time.Since(d.born)
+	until := now
 	if !settled {
 		until += unsettled
 	}

@@ -31,14 +31,13 @@ type pace struct {
 // watch compares what the answers to a call tell of their servers' clocks with what others told, and returns the pace that
 // holds now. If it is another one than before, nothing of what is remembered holds any more. It writes nothing as long as
 // they agree.
-func (d *denials) watch(asked time.Duration, results []ratelimit.Result) (now *pace) {
+func (d *denials) watch(asked, answered time.Duration, results []ratelimit.Result) (now *pace) {
 	if d.sets == nil {
 		return nil
 	}
-	came := time.Since(d.born)
 	for i := range results {
 		if at := results[i].At; i == 0 || at != results[i-1].At {
-			now = d.compare(asked, pace{least: at - came, most: at - asked, since: came})
+			now = d.compare(asked, pace{least: at - answered, most: at - asked, since: answered})
 		}
 	}
 	return now

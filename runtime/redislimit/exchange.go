@@ -9,15 +9,16 @@ import (
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
 
-// gather asks for a call whether it may go on, together with others that come at the same time.
-func (s *Store) gather(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+// gather asks for a call whether it may go on, together with others that come at the same time. It returns when that was
+// answered.
+func (s *Store) gather(ctx context.Context, came time.Duration, charges []ratelimit.Charge, results []ratelimit.Result) (answered time.Duration, err error) {
 	if err := s.sender.ready(); err != nil {
-		return err
+		return 0, err
 	}
-	for began, again := s.sender.now(), false; ; again = true {
-		err := s.gatherOnce(ctx, arrival{began, again}, charges, results)
-		if err == nil || !s.sender.mayTryAgain(ctx, err, began) {
-			return err
+	for again := false; ; again = true {
+		answered, err := s.gatherOnce(ctx, arrival{came, again}, charges, results)
+		if err == nil || !s.sender.mayTryAgain(ctx, err, came) {
+			return answered, err
 		}
 	}
 }
@@ -28,12 +29,11 @@ type arrival struct {
 	again bool
 }
 
-func (s *Store) gatherOnce(ctx context.Context, came arrival, charges []ratelimit.Charge, results []ratelimit.Result) error {
+func (s *Store) gatherOnce(ctx context.Context, came arrival, charges []ratelimit.Charge, results []ratelimit.Result) (answered time.Duration, err error) {
 	srv := s.sender.only
 	if s.sender.sharded() {
-		var err error
 		if srv, err = s.sender.serverOf(ctx, s.key(&charges[0])); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	if srv.offPath.Load() {
@@ -41,7 +41,7 @@ func (s *Store) gatherOnce(ctx context.Context, came arrival, charges []ratelimi
 	}
 	st, departs, err := srv.board(ctx, s, came.at, charges)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if departs != nil {
 		go s.work(srv, departs)
@@ -57,21 +57,21 @@ func (s *Store) gatherOnce(ctx context.Context, came arrival, charges []ratelimi
 		}
 		return st.outcome(results)
 	}
-	st.batch.expect(s.sender.timeout)
+	st.batch.flight.landed = make(chan struct{})
 	go s.work(srv, st.batch)
 	return s.await(ctx, came, srv, st, results)
 }
 
 // probe asks by itself, if the server is not to be left alone: it may be off the path of calls.
-func (s *Store) probe(ctx context.Context, came arrival, srv *server, charges []ratelimit.Charge, results []ratelimit.Result) error {
+func (s *Store) probe(ctx context.Context, came arrival, srv *server, charges []ratelimit.Charge, results []ratelimit.Result) (answered time.Duration, err error) {
 	verdict, err := srv.allow()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	st := s.lone(ctx, came, charges)
 	st.batch.flight.verdict = verdict
 	st.batch.landed = true // it has no place that another could have after it
-	st.batch.expect(s.sender.timeout)
+	st.batch.flight.landed = make(chan struct{})
 	go s.exchange(srv, st.batch)
 	return s.await(ctx, came, srv, st, results)
 }
@@ -84,17 +84,13 @@ func (s *Store) lone(ctx context.Context, came arrival, charges []ratelimit.Char
 }
 
 // await waits for the answer to a call, for no longer than that may take.
-func (s *Store) await(ctx context.Context, came arrival, srv *server, st seat, results []ratelimit.Result) error {
+func (s *Store) await(ctx context.Context, came arrival, srv *server, st seat, results []ratelimit.Result) (answered time.Duration, err error) {
 	b := st.batch
 	var late *Error
-	if came.again { // before those whom the alarm is for
-		late = s.awaitLonger(ctx, came, b)
-	} else if done := ctx.Done(); done == nil {
-		<-b.awake
-	} else {
+	if !came.again && b.awake != nil { // before those whom the alarm is for
 		select {
 		case <-b.awake:
-		case <-done:
+		case <-ctx.Done():
 			late = ended(ctx)
 		}
 	}
@@ -107,10 +103,10 @@ func (s *Store) await(ctx context.Context, came arrival, srv *server, st seat, r
 	if begun := srv.leave(st); begun && b.flight.overdue() {
 		b.flight.lapse() // now, for the next call to know
 	}
-	return late
+	return 0, late
 }
 
-// awaitLonger waits with a timer of the call's own.
+// awaitLonger waits with a timer of the call's own, and listens for the end of its context.
 func (s *Store) awaitLonger(ctx context.Context, came arrival, b *batch) *Error {
 	var overdue <-chan time.Time
 	if s.sender.timeout > 0 {
@@ -129,18 +125,18 @@ func (s *Store) awaitLonger(ctx context.Context, came arrival, b *batch) *Error 
 }
 
 // outcome returns what has come of a call.
-func (st seat) outcome(results []ratelimit.Result) error {
+func (st seat) outcome(results []ratelimit.Result) (answered time.Duration, err error) {
 	f := &st.batch.flight
 	switch {
 	case f.panicked != nil: // a hook of the client, whose owner recovers it where the call is
 		panic(f.panicked)
 	case st.ask.err != nil:
-		return st.ask.err
+		return 0, st.ask.err
 	case f.err != nil:
-		return f.err
+		return 0, f.err
 	}
 	st.ask.results(st.place(), results)
-	return nil
+	return f.answered, nil
 }
 
 // work flies a batch, and others after it while calls wait.

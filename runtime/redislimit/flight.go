@@ -35,6 +35,7 @@ type flight struct {
 	lapsed  func() // is called when it has had its budget, if not nil
 
 	landed   chan struct{} // closed when what follows is set; nil if it flies in the goroutine of its caller, by its context
+	answered time.Duration // when the reply came, by the breaker's clock
 	reply    any
 	err      *Error
 	panicked any
@@ -88,7 +89,7 @@ func (f *flight) run(ctx context.Context, do func(context.Context) (any, error))
 	}()
 	switch reply, err := do(ctx); {
 	case err == nil:
-		f.reply, f.err = reply, nil
+		f.reply, f.err, f.answered = reply, nil, f.breaker.now()
 		f.judge(told(reply))
 	case ofTime(err) && over(ctx):
 		f.err = ended(ctx)

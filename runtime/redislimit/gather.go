@@ -42,13 +42,13 @@ const (
 // charges are one ask.
 type gatherer struct {
 	mu       sync.Mutex
-	flights  int             // exchanges under way that are not overdue
-	departed time.Duration   // when the last of them did, by the sender's clock
-	carried  int             // calls of the latest exchanges, as an average of weight times one
-	waiting  int             // calls whose batch has yet to depart
-	queue    []*batch        // those batches, in the order in which they depart
-	equal    map[string]*ask // the asks of the last of them that further calls may be of, by their identity
-	watched  atomic.Bool     // whether it will be seen whether none has departed for long
+	flights  int               // exchanges under way that are not overdue
+	departed time.Duration     // when the last of them did, by the sender's clock
+	carried  int               // calls of the latest exchanges, as an average of weight times one
+	waiting  int               // calls whose batch has yet to depart
+	queue    []*batch          // those batches, in the order in which they depart
+	equal    map[identity]*ask // the asks of the last of them that further calls may be of
+	watched  atomic.Bool       // whether it will be seen whether none has departed for long
 }
 
 // weight is how many of the latest exchanges count.
@@ -58,9 +58,10 @@ const weight = 8
 // It may be that with it a batch departs.
 func (g *gatherer) board(ctx context.Context, s *Store, came time.Duration, charges []ratelimit.Charge) (st seat, departs *batch, err error) {
 	var array [256]byte
-	var id []byte
-	if mergeable(charges) {
-		id = appendIdentity(array[:0], charges)
+	merges := mergeable(charges)
+	text := array[:0]
+	if merges {
+		text = s.appendIdentity(text, charges)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -72,16 +73,22 @@ func (g *gatherer) board(ctx context.Context, s *Store, came time.Duration, char
 		return seat{}, nil, fault(KindOverload, fmt.Errorf("%d calls wait already", g.waiting))
 	}
 	g.waiting++
-	if a, ok := g.equal[string(id)]; ok {
-		st = g.queue[len(g.queue)-1].add(a, came)
-		return st, g.next(&s.sender, came), nil
+	if merges {
+		if a, ok := g.equal[identity{string(text), len(charges), charges[0].Limit, charges[0].Cost}]; ok { // of which nothing is allocated
+			st = g.queue[len(g.queue)-1].add(a, came)
+			return st, g.next(&s.sender, came), nil
+		}
 	}
 	a := s.newAsk(charges)
 	a.calls = 0
 	b := g.open(ctx, s, a.work())
 	b.asks = append(b.asks, a)
-	if id != nil {
-		g.equal[string(id)] = a
+	if merges {
+		id := identity{charges: len(charges), limit: charges[0].Limit, cost: charges[0].Cost}
+		if id.text = a.keys[0]; len(charges) > 1 {
+			id.text = string(text)
+		}
+		g.equal[id] = a
 	}
 	st = b.add(a, came)
 	return st, g.next(&s.sender, came), nil
@@ -141,7 +148,7 @@ func (g *gatherer) open(ctx context.Context, s *Store, work int) *batch {
 	b.expect(s.sender.timeout)
 	g.queue = append(g.queue, b)
 	if g.equal == nil {
-		g.equal = make(map[string]*ask, maxAsks)
+		g.equal = make(map[identity]*ask, maxAsks)
 	}
 	clear(g.equal)
 	return b
@@ -208,18 +215,30 @@ func (g *gatherer) land(b *batch, s *sender) (next *batch) {
 	return g.next(s, s.now())
 }
 
-// appendIdentity appends what is the same for equal charges only: each part says how long it is.
-func appendIdentity(id []byte, charges []ratelimit.Charge) []byte {
+// identity is the same for calls of equal charges only.
+type identity struct {
+	text    string // see appendIdentity
+	charges int
+	limit   ratelimit.Limit // of the first charge
+	cost    int64
+}
+
+// appendIdentity appends the key of the bucket of a single charge, and of several all that they are, where each part says
+// how long it is.
+func (s *Store) appendIdentity(text []byte, charges []ratelimit.Charge) []byte {
+	if len(charges) == 1 {
+		return s.appendKey(text, &charges[0])
+	}
 	for i := range charges {
 		c := &charges[i]
-		id = binary.AppendVarint(id, int64(len(c.Key)))
-		id = append(id, c.Key...)
-		id = binary.AppendVarint(id, int64(len(c.Name)))
-		id = append(id, c.Name...)
+		text = binary.AppendVarint(text, int64(len(c.Key)))
+		text = append(text, c.Key...)
+		text = binary.AppendVarint(text, int64(len(c.Name)))
+		text = append(text, c.Name...)
 		l := &c.Limit
 		for _, n := range [...]int64{int64(l.Algorithm), l.Count, int64(l.Period), l.Burst, int64(l.Refill), c.Cost} {
-			id = binary.AppendVarint(id, n)
+			text = binary.AppendVarint(text, n)
 		}
 	}
-	return id
+	return text
 }

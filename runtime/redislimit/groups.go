@@ -87,7 +87,7 @@ func hashTag(key string) string {
 func (s *Store) takeGroups(ctx context.Context, groups []group, results []ratelimit.Result) error {
 	for i := range groups {
 		g := &groups[i]
-		err := s.decide(ctx, g.charges, g.results)
+		_, err := s.decide(ctx, s.sender.now(), g.charges, g.results)
 		if err == nil && !refused(g.results) {
 			continue
 		}

@@ -15,7 +15,7 @@ type batch struct {
 	latest time.Duration  // when the last one came, by the sender's clock
 	left   map[*ask][]int // which of an ask's calls left before it departed
 	flight flight         // which lands when all asks have answers
-	awake  chan struct{}  // closed when it has landed, or when the call that came first is overdue
+	awake  chan struct{}  // closed when it has landed, or when the call that came first is overdue; nil if it is for one call
 	woken  atomic.Bool    // whether awake is closed
 	alarm  *time.Timer    // when the call that came first is overdue; nil is never
 
@@ -29,7 +29,7 @@ type batch struct {
 // hasRoom reports whether a batch that waits has room for an ask of so much work.
 func (b *batch) hasRoom(work int) bool { return len(b.asks) < maxAsks && b.work+work <= maxWork }
 
-// expect prepares the batch for callers who wait. They are woken before it lands when the first is overdue.
+// expect prepares the batch for callers who wait together. They are woken before it lands when the first is overdue.
 func (b *batch) expect(budget time.Duration) {
 	b.flight.landed, b.awake = make(chan struct{}), make(chan struct{})
 	if budget > 0 {
@@ -37,14 +37,14 @@ func (b *batch) expect(budget time.Duration) {
 	}
 }
 
-// wake wakes those who wait, and those who would.
+// wake wakes those who wait together, and those who would.
 func (b *batch) wake() {
 	if b.awake != nil && !b.woken.Swap(true) {
 		close(b.awake)
 	}
 }
 
-// arrive tells those who wait that the batch has landed.
+// arrive tells those who wait together that the batch has landed.
 func (b *batch) arrive() {
 	if b.alarm != nil {
 		b.alarm.Stop()

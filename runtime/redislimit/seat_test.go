@@ -38,32 +38,36 @@ func TestIdentity(t *testing.T) {
 		return c
 	}
 	one := charge(func(*ratelimit.Charge) {})
-	identity := func(charges ...ratelimit.Charge) string { return string(appendIdentity(nil, charges)) }
-	different := map[string]string{
-		"one":           identity(one),
-		"two":           identity(one, one),
-		"key":           identity(charge(func(c *ratelimit.Charge) { c.Key = []byte("b") })),
-		"name":          identity(charge(func(c *ratelimit.Charge) { c.Name = "m" })),
-		"cost":          identity(charge(func(c *ratelimit.Charge) { c.Cost = 2 })),
-		"count":         identity(charge(func(c *ratelimit.Charge) { c.Limit.Count = 6 })),
-		"period":        identity(charge(func(c *ratelimit.Charge) { c.Limit.Period = time.Hour })),
-		"burst":         identity(charge(func(c *ratelimit.Charge) { c.Limit.Burst = 6 })),
-		"refill":        identity(charge(func(c *ratelimit.Charge) { c.Limit.Refill = ratelimit.Interval })),
-		"algorithm":     identity(charge(func(c *ratelimit.Charge) { c.Limit.Algorithm = ratelimit.FixedWindow })),
-		"order":         identity(one, charge(func(c *ratelimit.Charge) { c.Key = []byte("b") })),
-		"another order": identity(charge(func(c *ratelimit.Charge) { c.Key = []byte("b") }), one),
-		"longer key":    identity(charge(func(c *ratelimit.Charge) { c.Key, c.Name = []byte("ab"), "c" })),
-		"longer name":   identity(charge(func(c *ratelimit.Charge) { c.Key, c.Name = []byte("a"), "bc" })),
-		"name of bytes": identity(charge(func(c *ratelimit.Charge) { c.Name = identity(one) })),
+	s := New(nil)
+	of := func(charges ...ratelimit.Charge) identity {
+		return identity{string(s.appendIdentity(nil, charges)), len(charges), charges[0].Limit, charges[0].Cost}
 	}
-	seen := map[string]string{}
+	different := map[string]identity{
+		"one":           of(one),
+		"two":           of(one, one),
+		"key":           of(charge(func(c *ratelimit.Charge) { c.Key = []byte("b") })),
+		"name":          of(charge(func(c *ratelimit.Charge) { c.Name = "m" })),
+		"cost":          of(charge(func(c *ratelimit.Charge) { c.Cost = 2 })),
+		"count":         of(charge(func(c *ratelimit.Charge) { c.Limit.Count = 6 })),
+		"period":        of(charge(func(c *ratelimit.Charge) { c.Limit.Period = time.Hour })),
+		"burst":         of(charge(func(c *ratelimit.Charge) { c.Limit.Burst = 6 })),
+		"refill":        of(charge(func(c *ratelimit.Charge) { c.Limit.Refill = ratelimit.Interval })),
+		"algorithm":     of(charge(func(c *ratelimit.Charge) { c.Limit.Algorithm = ratelimit.FixedWindow })),
+		"order":         of(one, charge(func(c *ratelimit.Charge) { c.Key = []byte("b") })),
+		"another order": of(charge(func(c *ratelimit.Charge) { c.Key = []byte("b") }), one),
+		"longer key":    of(charge(func(c *ratelimit.Charge) { c.Key, c.Name = []byte("ab"), "c" })),
+		"longer name":   of(charge(func(c *ratelimit.Charge) { c.Key, c.Name = []byte("a"), "bc" })),
+		"name of bytes": of(charge(func(c *ratelimit.Charge) { c.Name = of(one).text })),
+		"text of two":   of(charge(func(c *ratelimit.Charge) { c.Name = of(one, one).text })),
+	}
+	seen := map[identity]string{}
 	for name, id := range different {
 		if other, ok := seen[id]; ok {
 			t.Errorf("%s and %s are the same", name, other)
 		}
 		seen[id] = name
 	}
-	if identity(one) != identity(charge(func(*ratelimit.Charge) {})) {
+	if of(one) != of(charge(func(*ratelimit.Charge) {})) {
 		t.Error("equal charges are not the same")
 	}
 }

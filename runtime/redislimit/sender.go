@@ -14,6 +14,7 @@ import (
 // sender sends commands to where their keys live, but not to servers that do not answer. The zero value sends nothing.
 type sender struct {
 	client   processor
+	born     time.Time     // when its clock began, which nobody can set
 	timeout  time.Duration // of a method of the Store; 0 or less is none
 	far      int           // how many exchanges are under way at a server that is far away
 	outages  outages
@@ -115,8 +116,8 @@ func addr(client *redis.Client, err error) (string, error) {
 	return client.Options().Addr, nil
 }
 
-// now is the time by which calls wait. The sender must be ready.
-func (s *sender) now() time.Duration { return s.only.now() }
+// now is the time by which calls wait, servers are judged and refusals remembered.
+func (s *sender) now() time.Duration { return time.Since(s.born) }
 
 // sharded reports whether keys live on several servers.
 func (s *sender) sharded() bool { return s.route != nil }

@@ -109,7 +109,7 @@ func Timeout(d time.Duration) Option {
 // that is nil, calls return errors of [KindMisconfigured], as those of the zero Store do.
 func New(client redis.UniversalClient, opts ...Option) *Store {
 	s := &Store{prefix: defaultPrefix, scripts: standard, local: newLocal()}
-	s.sender.timeout = defaultTimeout
+	s.sender.timeout, s.sender.born = defaultTimeout, time.Now()
 	s.sender.far, s.denied.most = farFlights, defaultDenied
 	if v := reflect.ValueOf(client); client != nil && (v.Kind() != reflect.Pointer || !v.IsNil()) {
 		s.sender.lead(client)
@@ -131,8 +131,8 @@ func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []
 	if err := cmp.Or(ctx.Err(), ratelimit.CheckDecision(charges, results), ratelimit.CheckHolders(charges)); err != nil {
 		return err
 	}
-	asked, known := s.denied.answer(charges, results)
-	if known {
+	came := s.sender.now()
+	if s.denied.answer(came, charges, results) {
 		return nil
 	}
 	if groups := s.split(charges); groups != nil {
@@ -140,13 +140,13 @@ func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []
 		defer cancel()
 		err := s.takeGroups(ctx, groups, results)
 		if err == nil {
-			s.denied.learnOfGroups(asked, charges, results)
+			s.denied.learnOfGroups(came, s.sender.now(), charges, results)
 		}
 		return err
 	}
-	err := s.decide(ctx, charges, results)
+	answered, err := s.decide(ctx, came, charges, results)
 	if err == nil {
-		s.denied.learn(asked, charges, results)
+		s.denied.learn(came, answered, charges, results)
 	}
 	return err
 }
@@ -165,12 +165,13 @@ func (s *Store) Peek(ctx context.Context, charges []ratelimit.Charge, results []
 	return s.look(ctx, charges, results)
 }
 
-// decide takes for a call.
-func (s *Store) decide(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+// decide takes for a call that came at that time, and returns when it was answered, both by the sender's clock.
+func (s *Store) decide(ctx context.Context, came time.Duration, charges []ratelimit.Charge, results []ratelimit.Result) (time.Duration, error) {
 	if len(charges) == 0 {
-		return nil
+		return came, nil
 	}
-	return s.wrap("take", charges, s.gather(ctx, charges, results))
+	answered, err := s.gather(ctx, came, charges, results)
+	return answered, s.wrap("take", charges, err)
 }
 
 // refuse tells how the limits of a call stand that a limit on another server refuses.
@@ -212,7 +213,7 @@ func (s *Store) Refund(ctx context.Context, charges []ratelimit.Charge) error {
 
 func (s *Store) giveBack(ctx context.Context, charges []ratelimit.Charge) error {
 	done := false
-	defer func() { s.denied.forget(charges, done) }()
+	defer func() { s.denied.forget(s.sender.now(), charges, done) }()
 	reply, err := s.run(ctx, s.scripts.refund, charges)
 	done = isSettled(err)
 	if err == nil {
@@ -271,7 +272,7 @@ func (s *Store) remove(ctx context.Context, charges []ratelimit.Charge) error {
 		args = append(args, s.key(&charges[i]))
 	}
 	done := false
-	defer func() { s.denied.forget(charges, done) }()
+	defer func() { s.denied.forget(s.sender.now(), charges, done) }()
 	err := s.sender.ready()
 	if err == nil {
 		_, err = s.sender.send(ctx, s.key(&charges[0]), func(ctx context.Context) (any, error) {
@@ -307,14 +308,17 @@ func (s *Store) wrap(method string, charges []ratelimit.Charge, err error) error
 // key returns the bucket's key.
 func (s *Store) key(c *ratelimit.Charge) string {
 	var array [128]byte
-	key := append(array[:0], s.prefix...)
+	return string(s.appendKey(array[:0], c))
+}
+
+func (s *Store) appendKey(key []byte, c *ratelimit.Charge) []byte {
+	key = append(key, s.prefix...)
 	key = append(key, '{')
 	key = append(key, c.Key...)
 	key = append(key, "}:"...)
 	key = append(key, code(c.Limit.Algorithm)...)
 	key = append(key, ':')
-	key = append(key, c.Name...)
-	return string(key)
+	return append(key, c.Name...)
 }
 
 // code returns what the scripts and keys call an algorithm.
