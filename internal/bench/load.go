@@ -119,7 +119,7 @@ type tally struct {
 	calls, allowed, refused int64
 	took                    time.Duration
 	mallocs                 uint64
-	latencies               histogram
+	latencies               *histogram // nil if they are not measured
 	err                     error
 }
 
@@ -150,9 +150,14 @@ func (s *subject) call(ctx context.Context, more func(caller, calls int) bool) t
 	return all
 }
 
-// caller asks for a key after the other, from the at-th of the order on.
+// caller asks for a key after the other, from the at-th of the order on, with a context of its own, as that of a request is.
 func (s *subject) caller(ctx context.Context, all *tally, ask limiters.Ask, at int, more func(calls int) bool) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	var t tally // on a stack of its own, away from those of other callers
+	if s.timed {
+		t.latencies = new(histogram)
+	}
 	key := s.all.Nth(at)
 	for more(int(t.calls)) {
 		var before time.Time
@@ -183,7 +188,12 @@ func (t *tally) add(other *tally) {
 	t.calls += other.calls
 	t.allowed += other.allowed
 	t.refused += other.refused
-	t.latencies.merge(&other.latencies)
+	if other.latencies != nil {
+		if t.latencies == nil {
+			t.latencies = new(histogram)
+		}
+		t.latencies.merge(other.latencies)
+	}
 	t.err = errors.Join(t.err, other.err)
 }
 
