@@ -9,13 +9,16 @@ import _ "embed"
 
 // Take, Peek, Refund and Renew are the scripts, each complete in itself.
 var (
-	Take   = shared + take
-	Peek   = shared + peek
-	Refund = shared + refund
-	Renew  = shared + renew
+	Take   = start + plain + shared + take
+	Peek   = start + shared + peek
+	Refund = start + shared + refund
+	Renew  = start + shared + renew
 )
 
-var shared = arithmetic + clock + bucket + text + tokenBucket + fixedWindow + leakyBucket + slidingWindow + slidingLog + concurrency
+var (
+	start  = arithmetic + clock
+	shared = bucket + text + tokenBucket + fixedWindow + leakyBucket + slidingWindow + slidingLog + concurrency
+)
 
 // What follows is in the order in which a script needs it: a local of Lua is known below its definition only.
 var (
@@ -23,6 +26,8 @@ var (
 	arithmetic string
 	//go:embed clock.lua
 	clock string
+	//go:embed plain.lua
+	plain string
 	//go:embed bucket.lua
 	bucket string
 	//go:embed text.lua

@@ -134,12 +134,13 @@ func TestScriptsTouchDeclaredKeysOnly(t *testing.T) {
 	keys := 0
 	for _, text := range []string{Take, Peek, Refund, Renew} {
 		for line := range strings.Lines(text) {
-			_, call, found := strings.Cut(line, "redis.call(")
-			if !found || strings.HasPrefix(call, "'TIME'") {
+			_, call, found := strings.Cut(line, "call('")
+			if !found || strings.HasPrefix(call, "TIME'") {
 				continue
 			}
 			keys++
-			if _, args, _ := strings.Cut(call, ", "); !strings.HasPrefix(args, "b.key") {
+			_, args, _ := strings.Cut(call, ", ")
+			if !strings.HasPrefix(args, "b.key") && !strings.HasPrefix(args, "KEYS[") {
 				t.Errorf("touches another key than that of a bucket: %s", line)
 			}
 		}
