@@ -113,7 +113,7 @@ func edge(random *rand.Rand, limit int64) int64 {
 
 func compare(t *testing.T, client *redis.Client, script string, args []any, want []string) {
 	t.Helper()
-	got, err := client.Eval(t.Context(), arithmetic+script, nil, args...).StringSlice()
+	got, err := client.Eval(t.Context(), "local EXACT = 2^53\n"+arithmetic+script, nil, args...).StringSlice()
 	if err != nil {
 		t.Fatal(err)
 	}

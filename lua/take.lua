@@ -26,7 +26,6 @@
 -- taken in advance. Otherwise nothing would come back until the clock is where it was.
 
 local began = now
-local n = 3 * decided -- how much of the reply there is: the plain way has come so far
 
 -- Returns how many of the calls, which ask for more than there is, a bucket admits, and notes when it admits the next.
 local function admit(b, calls)
