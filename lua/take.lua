@@ -114,27 +114,29 @@ local function decide_all()
   local key, at = 0, 2
   while key < #KEYS do
     local charges, asks, counts = string.match(ARGV[at], '^(%d+) (%d+)(.*)$')
-    local buckets, calls = {}, {}
-    for i = 1, tonumber(charges) do
+    local buckets = {}
+    for i = 1, charges + 0 do
       buckets[i] = bucket(ARGV[at + i])
-    end
-    for count in string.gmatch(counts, '%d+') do
-      calls[#calls + 1] = tonumber(count)
     end
     at = at + 1 + #buckets
     local alone = #buckets == #KEYS
-    for ask = 1, tonumber(asks) do
+    for _ = 1, asks + 0 do
+      local calls = 1
+      if counts ~= '' then
+        calls, counts = string.match(counts, '^ (%d+)(.*)$')
+        calls = calls + 0
+      end
       for i = 1, #buckets do
         key = key + 1
         buckets[i].key = KEYS[key]
       end
       if alone then
-        local err = decide(buckets, calls[ask] or 1)
+        local err = decide(buckets, calls)
         if err then
           return err
         end
       elseif key > decided then
-        local _, err = pcall(decide, buckets, calls[ask] or 1)
+        local _, err = pcall(decide, buckets, calls)
         if err then
           fail(err)
         end
