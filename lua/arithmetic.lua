@@ -5,8 +5,6 @@
 -- are used on numbers. The operator % goes through a rounded quotient, a - floor(a / b) * b, and is exact all the same: below
 -- 2^53, a quotient that is not whole is further from the next integer than it is rounded by.
 
-local EXACT = 9007199254740992 -- 2^53
-
 -- muldiv returns the quotient and the remainder of a * b / c.
 -- 0 <= a, b < 2^53, 0 < c < 2^49, quotient < 2^53.
 local function muldiv(a, b, c)

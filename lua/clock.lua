@@ -1,6 +1,8 @@
 -- The one reading of the clock of a call, in microseconds since 1970: the server's, unless the call brings its caller's
 -- time, see bucket.lua. Some compatible servers do not know the time and answer 0.
 
+local EXACT = 9007199254740992 -- 2^53, see arithmetic.lua
+
 local told = ARGV[1]
 if told == '' then
   told = nil

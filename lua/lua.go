@@ -9,20 +9,22 @@ import _ "embed"
 
 // Take, Peek, Refund and Renew are the scripts, each complete in itself.
 var (
-	Take   = shared + take
-	Peek   = shared + peek
-	Refund = shared + refund
-	Renew  = shared + renew
+	Take   = clock + plain + shared + take
+	Peek   = clock + shared + peek
+	Refund = clock + shared + refund
+	Renew  = clock + shared + renew
 )
 
-var shared = arithmetic + clock + bucket + text + tokenBucket + fixedWindow + leakyBucket + slidingWindow + slidingLog + concurrency
+var shared = arithmetic + bucket + text + tokenBucket + fixedWindow + leakyBucket + slidingWindow + slidingLog + concurrency
 
 // What follows is in the order in which a script needs it: a local of Lua is known below its definition only.
 var (
-	//go:embed arithmetic.lua
-	arithmetic string
 	//go:embed clock.lua
 	clock string
+	//go:embed plain.lua
+	plain string
+	//go:embed arithmetic.lua
+	arithmetic string
 	//go:embed bucket.lua
 	bucket string
 	//go:embed text.lua

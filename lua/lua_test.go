@@ -113,7 +113,7 @@ func edge(random *rand.Rand, limit int64) int64 {
 
 func compare(t *testing.T, client *redis.Client, script string, args []any, want []string) {
 	t.Helper()
-	got, err := client.Eval(t.Context(), arithmetic+script, nil, args...).StringSlice()
+	got, err := client.Eval(t.Context(), "local EXACT = 2^53\n"+arithmetic+script, nil, args...).StringSlice()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,12 +134,13 @@ func TestScriptsTouchDeclaredKeysOnly(t *testing.T) {
 	keys := 0
 	for _, text := range []string{Take, Peek, Refund, Renew} {
 		for line := range strings.Lines(text) {
-			_, call, found := strings.Cut(line, "redis.call(")
-			if !found || strings.HasPrefix(call, "'TIME'") {
+			_, call, found := strings.Cut(line, "call('")
+			if !found || strings.HasPrefix(call, "TIME'") {
 				continue
 			}
 			keys++
-			if _, args, _ := strings.Cut(call, ", "); !strings.HasPrefix(args, "b.key") {
+			_, args, _ := strings.Cut(call, ", ")
+			if !strings.HasPrefix(args, "b.key") && !strings.HasPrefix(args, "KEYS[") {
 				t.Errorf("touches another key than that of a bucket: %s", line)
 			}
 		}

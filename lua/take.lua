@@ -26,7 +26,6 @@
 -- taken in advance. Otherwise nothing would come back until the clock is where it was.
 
 local began = now
-local reply, n = { 0, 0, 0, 0 }, 0 -- the reply, made to measure for one call with one charge, and how much of it there is
 
 -- Returns how many of the calls, which ask for more than there is, a bucket admits, and notes when it admits the next.
 local function admit(b, calls)
@@ -109,32 +108,35 @@ local function fail(err)
   reply[n] = type(err) == 'table' and err.err or err -- a text before Redis 7.0
 end
 
--- Decides all asks. A function, since in miniredis, after an error, the text itself has other locals than its functions.
+-- Decides all asks that the plain way has not. A function, since in miniredis, after an error, the text itself has other
+-- locals than its functions.
 local function decide_all()
   local key, at = 0, 2
   while key < #KEYS do
     local charges, asks, counts = string.match(ARGV[at], '^(%d+) (%d+)(.*)$')
-    local buckets, calls = {}, {}
-    for i = 1, tonumber(charges) do
+    local buckets = {}
+    for i = 1, charges + 0 do
       buckets[i] = bucket(ARGV[at + i])
-    end
-    for count in string.gmatch(counts, '%d+') do
-      calls[#calls + 1] = tonumber(count)
     end
     at = at + 1 + #buckets
     local alone = #buckets == #KEYS
-    for ask = 1, tonumber(asks) do
+    for _ = 1, asks + 0 do
+      local calls = 1
+      if counts ~= '' then
+        calls, counts = string.match(counts, '^ (%d+)(.*)$')
+        calls = calls + 0
+      end
       for i = 1, #buckets do
         key = key + 1
         buckets[i].key = KEYS[key]
       end
       if alone then
-        local err = decide(buckets, calls[ask] or 1)
+        local err = decide(buckets, calls)
         if err then
           return err
         end
-      else
-        local _, err = pcall(decide, buckets, calls[ask] or 1)
+      elseif key > decided then
+        local _, err = pcall(decide, buckets, calls)
         if err then
           fail(err)
         end

@@ -40,29 +40,33 @@ do
     return string.format('%d', now + ttl + LATER)
   end
 
-  redis.call = function(command, key, ...)
-    if command == 'TIME' then
-      server.pcall('INCR', 'readings')
-      return { seconds, micros }
+  for name, run in pairs({ call = server.call, pcall = server.pcall }) do
+    redis[name] = function(command, key, ...)
+      if command == 'TIME' then
+        server.pcall('INCR', 'readings')
+        return { seconds, micros }
+      end
+      local expiry = expiryTime(key) - LATER
+      if expiry >= 0 and expiry < now then
+        server.call('DEL', key)
+      end
+      local args = {...}
+      if command == 'PTTL' then
+        local ttl = run('PTTL', key)
+        return type(ttl) == 'number' and ttl >= 0 and expiry - now or ttl
+      elseif command == 'PEXPIRE' and #args == 1 then
+        return run('PEXPIREAT', key, at(args[1]))
+      elseif command == 'SET' and #args == 3 and args[2] == 'PX' then
+        local reply = run('SET', key, args[1])
+        if reply.ok then
+          server.call('PEXPIREAT', key, at(args[3])) -- SET has PXAT from Redis 6.2 on
+        end
+        return reply
+      elseif command == 'SET' or string.find(command, 'EXPIRE') or string.find(command, 'TTL') then
+        error('the test knows no such ' .. command)
+      end
+      return run(command, key, ...)
     end
-    local expiry = expiryTime(key) - LATER
-    if expiry >= 0 and expiry < now then
-      server.call('DEL', key)
-    end
-    local args = {...}
-    if command == 'PTTL' then
-      local ttl = server.call('PTTL', key)
-      return ttl < 0 and ttl or expiry - now
-    elseif command == 'PEXPIRE' and #args == 1 then
-      return server.call('PEXPIREAT', key, at(args[1]))
-    elseif command == 'SET' and #args == 3 and args[2] == 'PX' then
-      local reply = server.call('SET', key, args[1])
-      server.call('PEXPIREAT', key, at(args[3])) -- SET has PXAT from Redis 6.2 on
-      return reply
-    elseif command == 'SET' or string.find(command, 'EXPIRE') or string.find(command, 'TTL') then
-      error('the test knows no such ' .. command)
-    end
-    return server.call(command, key, ...)
   end
 end
 `

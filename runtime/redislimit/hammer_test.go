@@ -18,7 +18,7 @@ import (
 // server's time.
 const timed = `
 local server = redis
-local redis = { error_reply = server.error_reply, status_reply = server.status_reply }
+local redis = { error_reply = server.error_reply, status_reply = server.status_reply, pcall = server.pcall }
 redis.call = function(command, ...)
   local reply = server.call(command, ...)
   if command == 'TIME' then

@@ -202,7 +202,7 @@ func TestServerWithoutTime(t *testing.T) {
 		for _, time := range times {
 			store := redislimit.NewWithPrelude(server, `
 local server = redis
-local redis = { error_reply = server.error_reply, status_reply = server.status_reply }
+local redis = { error_reply = server.error_reply, status_reply = server.status_reply, pcall = server.pcall }
 redis.call = function(command, ...)
   if command == 'TIME' then
     return `+time+`
