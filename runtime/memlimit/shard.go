@@ -102,8 +102,14 @@ func (s *shard) line(hash uint32) uint {
 	return uint(hash) & (s.mask >> 1)
 }
 
-// record returns a record, until the next is added or removed.
-func (s *shard) record(at ref) record { return s.slabs[at.kind()].records.slice(at.index()) }
+// record returns a record, until the next is added or removed. Most are of the first kind, of which the processor does not wait
+// for the ref to know its slab.
+func (s *shard) record(at ref) record {
+	if at <= maxSlab {
+		return s.slabs[0].records.slice(uint(at - 1))
+	}
+	return s.slabs[at.kind()].records.slice(at.index())
+}
 
 // bucket returns the bucket that was kept in a record.
 func (s *shard) bucket(at ref, r record, l *limit) bucket {
