@@ -10,7 +10,7 @@ import (
 // collector has nothing to look at, and is one cache line for most names of up to 24 bytes.
 //
 //	 0  hash     uint32
-//	 4  next     uint32, the ref of the next record of the chain
+//	 4  next     uint32, the ref of the next record for which there is no place in a line
 //	 8  used     uint32, of a bucket
 //	12  size     uint32, of the name
 //	16  mark     int64, of a bucket

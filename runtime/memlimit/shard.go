@@ -6,46 +6,42 @@ import (
 	ratelimit "github.com/ratelimitgen/ratelimitgen/runtime"
 )
 
-// shard is a part of the buckets, under one lock: a hash table whose chains are split and joined one by one as records come
+// shard is a part of the buckets, under one lock: a hash table whose lines are split and joined one by one as records come
 // and go (W. Litwin, Linear hashing, 1980), so that no call pays for a table that grows.
 type shard struct {
 	mu      sync.Mutex
-	now     int64      // of the latest call, see Store.lock
-	chains  array[ref] // the first record of each
-	mask    uint       // of the bits of a hash of which the chains, some of them, make a difference
-	slabs   []slab     // by kind
-	len     int        // records
-	recent  recent     // the record that was found last
-	room    *room      // nil if there is no end of it
-	evicted uint64     // how many records were forgotten before they had expired
-	cursor  ref        // the record that is swept next, if there is one
-	owed    uint32     // towards the next sweep, see sweepEvery
-	sweeps  uint32     // how many calls that locked the shard have swept another, over and over from 0
-	_       [128]byte  // keeps the next shard out of the cache lines of this one
+	now     int64       // of the latest call, see Store.lock
+	lines   array[line] // that say where the records are
+	mask    uint        // of the bits of a hash of which the lines, some of them, make a difference
+	slabs   []slab      // by kind
+	len     int         // records
+	recent  recent      // the record that was found last
+	room    *room       // nil if there is no end of it
+	evicted uint64      // how many records were forgotten before they had expired
+	cursor  ref         // the record that is swept next, if there is one
+	owed    uint32      // towards the next sweep, see sweepEvery
+	sweeps  uint32      // how many calls that locked the shard have swept another, over and over from 0
+	_       [128]byte   // keeps the next shard out of the cache lines of this one
 }
 
 // recent is a record that is likely to be asked for next, as that of a key is that many calls go by: it is found without
-// its chain. It is none once a record has come or gone, since others may have moved.
+// its line. It is none once a record has come or gone, since others may have moved.
 type recent struct {
 	hash   uint32
 	at     ref // 0 if there is none
 	record record
 }
 
+// A line has minFill to maxFill records on average. In the course of a doubling, those that have not been split yet have up to
+// twice as many: more would leave many records without a place, and fewer take up more of the caches.
 const (
-	minChains = 8
-	// There are at least minSpread chains for a record, so that one is found at the first look mostly, and at most
-	// maxSpread.
-	minSpread = 2
-	maxSpread = 4
+	minFill = 4
+	maxFill = 8
 )
 
 func (s *shard) init() {
-	s.chains = newArray[ref](1)
-	for range minChains {
-		s.chains.push()
-	}
-	s.mask = minChains - 1
+	s.lines = newArray[line](1)
+	s.lines.push()
 }
 
 // at returns the time of a call that read the clock before it locked the shard.
@@ -77,10 +73,17 @@ func (s *shard) find(hash uint32, c *ratelimit.Charge) (ref, record) {
 	return s.search(hash, c)
 }
 
-// search is find by the chain.
+// search is find by the line.
 func (s *shard) search(hash uint32, c *ratelimit.Charge) (ref, record) {
-	at := *s.chains.at(s.chain(hash))
-	for at != 0 {
+	l := s.lines.at(s.line(hash))
+	for m := l.match(tagOf(hash)); m != 0; m = m.rest() {
+		at := l.refs[m.first()]
+		if r := s.record(at); r.is(hash, c) {
+			s.recent = recent{hash, at, r}
+			return at, r
+		}
+	}
+	for at := l.more; at != 0; {
 		r := s.record(at)
 		if r.is(hash, c) {
 			s.recent = recent{hash, at, r}
@@ -91,16 +94,22 @@ func (s *shard) search(hash uint32, c *ratelimit.Charge) (ref, record) {
 	return 0, nil
 }
 
-// chain returns the chain of a hash. In the course of a doubling, those that have not been split yet have the hashes of two.
-func (s *shard) chain(hash uint32) uint {
-	if i := uint(hash) & s.mask; i < s.chains.len {
+// line returns the line of a hash. In the course of a doubling, those that have not been split yet have the hashes of two.
+func (s *shard) line(hash uint32) uint {
+	if i := uint(hash) & s.mask; i < s.lines.len {
 		return i
 	}
 	return uint(hash) & (s.mask >> 1)
 }
 
-// record returns a record, until the next is added or removed.
-func (s *shard) record(at ref) record { return s.slabs[at.kind()].records.slice(at.index()) }
+// record returns a record, until the next is added or removed. Most are of the first kind, of which the processor does not wait
+// for the ref to know its slab.
+func (s *shard) record(at ref) record {
+	if at <= maxSlab {
+		return s.slabs[0].records.slice(uint(at - 1))
+	}
+	return s.slabs[at.kind()].records.slice(at.index())
+}
 
 // bucket returns the bucket that was kept in a record.
 func (s *shard) bucket(at ref, r record, l *limit) bucket {
@@ -140,12 +149,10 @@ func (s *shard) add(hash uint32, c *ratelimit.Charge) ref {
 	at := refTo(k, sl.records.len-1)
 	r := s.record(at)
 	r.init(hash, c)
-	first := s.chains.at(s.chain(hash))
-	r.setNext(*first)
-	*first = at
+	s.link(at)
 	s.len++
 	s.owed += sweepNew
-	for s.chains.len < minSpread*uint(s.len) {
+	for s.lines.len*maxFill < uint(s.len) {
 		s.split()
 	}
 	return at
@@ -169,14 +176,14 @@ func (s *shard) remove(at ref) (moved ref) {
 	}
 	s.recent = recent{}
 	r := s.record(at)
-	s.relink(r.hash(), at, r.next())
+	s.unlink(at)
 
 	k := at.kind()
 	sl := &s.slabs[k]
 	last := refTo(k, sl.records.len-1)
 	if last != at {
 		moving := s.record(last)
-		s.relink(moving.hash(), last, at)
+		s.relink(last, at)
 		copy(r, moving)
 		if k.detailed() {
 			*s.detail(at) = *s.detail(last)
@@ -193,61 +200,103 @@ func (s *shard) remove(at ref) (moved ref) {
 		sl.places.pop()
 	}
 	s.len--
-	for s.chains.len > max(minChains, maxSpread*uint(s.len)) {
+	for s.lines.len > 1 && s.lines.len*minFill > uint(s.len) {
 		s.join()
 	}
 	return last
 }
 
-// relink makes what refers to a record in the chain of its hash refer to another, or to none.
-func (s *shard) relink(hash uint32, from, to ref) {
-	first := s.chains.at(s.chain(hash))
-	if *first == from {
-		*first = to
+// link puts a record into the line of its hash.
+func (s *shard) link(at ref) {
+	r := s.record(at)
+	l := s.lines.at(s.line(r.hash()))
+	if free := l.match(noTag); free != 0 {
+		i := free.first()
+		l.tags[i], l.refs[i] = tagOf(r.hash()), at
 		return
 	}
-	r := s.record(*first)
-	for r.next() != from {
-		r = s.record(r.next())
-	}
-	r.setNext(to)
+	r.setNext(l.more)
+	l.more = at
 }
 
-// split makes one chain more, of records of that one which had its hashes so far.
+// unlink takes a record out of its line. One for which there was no place gets that of it.
+func (s *shard) unlink(at ref) {
+	l, i := s.linked(at)
+	switch {
+	case i == perLine:
+		s.relink(at, s.record(at).next())
+	case l.more != 0:
+		r := s.record(l.more)
+		l.tags[i], l.refs[i], l.more = tagOf(r.hash()), l.more, r.next()
+	default:
+		l.tags[i], l.refs[i] = noTag, 0
+	}
+}
+
+// relink makes what refers to a record in its line refer to another.
+func (s *shard) relink(from, to ref) {
+	l, i := s.linked(from)
+	switch {
+	case i < perLine:
+		l.refs[i] = to
+	case l.more == from:
+		l.more = to
+	default:
+		r := s.record(l.more)
+		for r.next() != from {
+			r = s.record(r.next())
+		}
+		r.setNext(to)
+	}
+}
+
+// linked returns the line of a record, and at which place it is, or perLine if at none.
+func (s *shard) linked(at ref) (l *line, place int) {
+	hash := s.record(at).hash()
+	l = s.lines.at(s.line(hash))
+	for m := l.match(tagOf(hash)); m != 0; m = m.rest() {
+		if i := m.first(); l.refs[i] == at {
+			return l, i
+		}
+	}
+	return l, perLine
+}
+
+// split makes one line more, of records of that one which had its hashes so far.
 func (s *shard) split() {
-	n := s.chains.len
+	n := s.lines.len
 	if n > s.mask {
 		s.mask = 2*s.mask + 1
 	}
-	s.chains.push()
-	rest, split := s.chains.at(n&(s.mask>>1)), s.chains.at(n)
-	at := *rest
-	*rest = 0
-	for at != 0 {
-		r := s.record(at)
-		next, to := r.next(), rest
-		if s.chain(r.hash()) == n {
-			to = split
-		}
-		r.setNext(*to)
-		*to, at = at, next
-	}
+	s.lines.push()
+	l := s.lines.at(n & (s.mask >> 1))
+	all := *l
+	*l = line{}
+	s.linkAll(&all)
 }
 
 // join is the way back from split.
 func (s *shard) join() {
-	n := s.chains.len - 1
-	at := *s.chains.at(n)
-	s.chains.pop()
-	to := s.chains.at(n & (s.mask >> 1))
+	n := s.lines.len - 1
+	all := *s.lines.at(n)
+	s.lines.pop()
 	if n == s.mask>>1+1 {
 		s.mask >>= 1
 	}
-	for at != 0 {
-		r := s.record(at)
-		next := r.next()
-		r.setNext(*to)
-		*to, at = at, next
+	s.linkAll(&all)
+}
+
+// linkAll puts the records of what was a line into those of their hashes.
+func (s *shard) linkAll(l *line) {
+	for _, at := range l.refs {
+		if at != 0 {
+			s.link(at)
+		}
+	}
+	for at := l.more; at != 0; {
+		next := s.record(at).next()
+		s.link(at)
+		at = next
 	}
 }
 

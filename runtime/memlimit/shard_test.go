@@ -23,32 +23,65 @@ func records(s *shard) iter.Seq[record] {
 	}
 }
 
-// checkShard checks that each record is in its chain, once, and that there are as many chains as there should be.
+// checkShard checks that each record is in its line, once, and that there are as many lines as there should be.
 func checkShard(t *testing.T, s *shard) {
 	t.Helper()
 	n := 0
 	for range records(s) {
 		n++
 	}
-	chained := 0
-	for i := range s.chains.len {
-		for at := *s.chains.at(i); at != 0; at = s.record(at).next() {
-			chained++
-			if s.chain(s.record(at).hash()) != i {
-				t.Fatalf("%q is in chain %d: want %d", s.record(at).name(), i, s.chain(s.record(at).hash()))
+	linked := map[ref]bool{}
+	for i := range s.lines.len {
+		l := s.lines.at(i)
+		for place, at := range l.refs {
+			if at == 0 && l.tags[place] == noTag && l.more == 0 {
+				continue
 			}
+			if at == 0 || l.tags[place] != tagOf(s.record(at).hash()) {
+				t.Fatalf("line %d has tag %d for %d at place %d, and %d for which there is none", i, l.tags[place], at, place, l.more)
+			}
+			checkLinked(t, s, linked, at, i)
+		}
+		for at := l.more; at != 0; at = s.record(at).next() {
+			checkLinked(t, s, linked, at, i)
 		}
 	}
-	if n != s.len || chained != s.len {
-		t.Fatalf("%d records, %d in slabs, %d in chains", s.len, n, chained)
+	if n != s.len || len(linked) != s.len {
+		t.Fatalf("%d records, %d in slabs, %d in lines", s.len, n, len(linked))
 	}
-	if n := s.chains.len; n < minSpread*uint(s.len) || n > max(minChains, maxSpread*uint(s.len)) {
-		t.Fatalf("%d chains for %d records", n, s.len)
+	if n := s.lines.len; n*maxFill < uint(s.len) || n > 1 && n*minFill > uint(s.len) {
+		t.Fatalf("%d lines for %d records", n, s.len)
 	}
 }
 
-// A record stays what it is while others of all sizes come and go, whose last takes the place of one that leaves.
+func checkLinked(t *testing.T, s *shard, linked map[ref]bool, at ref, line uint) {
+	t.Helper()
+	if linked[at] {
+		t.Fatalf("%q is in line %d once more", s.record(at).name(), line)
+	}
+	linked[at] = true
+	if want := s.line(s.record(at).hash()); line != want {
+		t.Fatalf("%q is in line %d: want %d", s.record(at).name(), line, want)
+	}
+}
+
+// A record stays what it is while others of all sizes come and go, whose last takes the place of one that leaves, and however
+// their hashes meet.
 func TestRecordsStayWhileOthersComeAndGo(t *testing.T) {
+	store := New()
+	for name, hash := range map[string]func(c *ratelimit.Charge) uint32{
+		"hashes":              func(c *ratelimit.Charge) uint32 { return uint32(store.hash(c) >> 32) },
+		"hashes of few tags":  func(c *ratelimit.Charge) uint32 { return uint32(store.hash(c)>>32) & 0x03ff_ffff },
+		"hashes of few lines": func(c *ratelimit.Charge) uint32 { return uint32(store.hash(c)>>32) & 0xffff_f00f },
+		"hashes of one line":  func(c *ratelimit.Charge) uint32 { return uint32(store.hash(c)>>32) & 0xffff_0000 },
+		"few hashes":          func(c *ratelimit.Charge) uint32 { return uint32(store.hash(c)>>32) & 0xf000_000f },
+		"one hash":            func(*ratelimit.Charge) uint32 { return 7 },
+	} {
+		t.Run(name, func(t *testing.T) { testRecordsStayWhileOthersComeAndGo(t, hash) })
+	}
+}
+
+func testRecordsStayWhileOthersComeAndGo(t *testing.T, hashOf func(c *ratelimit.Charge) uint32) {
 	const n = 2000
 	algorithms := []ratelimit.Algorithm{ratelimit.TokenBucket, ratelimit.SlidingLog, ratelimit.Concurrency}
 	charge := func(i int) *ratelimit.Charge {
@@ -58,9 +91,9 @@ func TestRecordsStayWhileOthersComeAndGo(t *testing.T) {
 			Limit: ratelimit.Limit{Algorithm: algorithms[i%len(algorithms)]},
 		}
 	}
-	s, store := &shard{}, New()
+	s := &shard{}
 	s.init()
-	hash := func(i int) uint32 { return uint32(store.hash(charge(i)) >> 32) }
+	hash := func(i int) uint32 { return hashOf(charge(i)) }
 	random := rand.New(rand.NewPCG(1, 2))
 	details := make([]*detail, n) // of those that are in
 	in := make([]bool, n)
@@ -104,8 +137,8 @@ func TestRecordsStayWhileOthersComeAndGo(t *testing.T) {
 			t.Errorf("an empty slab of kind %d keeps %d pieces, the first of %d bytes", k, len(p), len(p[0]))
 		}
 	}
-	if len(s.chains.pieces) > 1 {
-		t.Errorf("%d pieces of chains are left", len(s.chains.pieces))
+	if len(s.lines.pieces) > 1 {
+		t.Errorf("%d pieces of lines are left", len(s.lines.pieces))
 	}
 }
 

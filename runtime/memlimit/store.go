@@ -282,7 +282,7 @@ func epochOf(base time.Time) int64 { return max(0, base.UnixMicro()) }
 func (s *Store) now() int64 { return s.epoch + time.Since(s.base).Microseconds() }
 
 // hash returns the hash of a charge's bucket. Callers have no say in the names of limits: those that are alike in length and
-// at both ends share a chain for each key.
+// at both ends share a hash for each key.
 func (s *Store) hash(c *ratelimit.Charge) uint64 {
 	h := maphash.Bytes(s.seed, c.Key)
 	mark := uint64(c.Limit.Algorithm)
