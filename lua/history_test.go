@@ -137,6 +137,9 @@ func (h *history) call() call {
 	fails := ""
 	if h.in(20) {
 		fails = []string{"GET", "SET", "PTTL"}[h.IntN(3)]
+		if h.IntN(2) == 0 {
+			fails += " " + c.keys[h.IntN(len(c.keys))]
+		}
 	}
 	c.args = append(c.args, fmt.Sprintf("%d %s", h.now, fails))
 	return c
@@ -201,7 +204,7 @@ func (h *history) state(key string, limit int) string {
 		case 2:
 			return fmt.Sprintf("%d %d", near(h.now), near(count))
 		}
-		return fmt.Sprintf("%d", near(h.now+h.Int64N(period)))
+		return fmt.Sprintf("%d", near(h.now+h.Int64N([]int64{period, exact - h.now}[h.IntN(2)])))
 	default: // of a tb
 		switch way {
 		case 0: // near its capacity

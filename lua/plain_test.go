@@ -9,16 +9,16 @@ import (
 )
 
 // withoutPlain is Take by the algorithms alone.
-var withoutPlain = strings.Replace(Take, "n, decided = decide_plain(now, reply)\n", "\n", 1)
+var withoutPlain = strings.Replace(Take, "n, decided, failed = decide_plain(now, reply)\n", "\n", 1)
 
 // staged is a script's prelude by which it sees a server of the test's: the last argument is the time, in microseconds,
-// and a command that fails, if one does. Keys expire by that time, at what the hash "ends" has of them, in milliseconds.
+// and a command that fails, if one does, or does of one key. Keys expire by that time, at what the hash "ends" has of them, in milliseconds.
 // "call SET", and so on, count commands by how they are called.
 const staged = `
 local server = redis
 local redis = { error_reply = server.error_reply }
 do
-  local now, fails = string.match(ARGV[#ARGV], '^(%d+) (%u*)$')
+  local now, fails, of = string.match(ARGV[#ARGV], '^(%d+) (%u*) ?(.*)$')
   now = tonumber(now)
   local ms = (now - now % 1000) / 1000
 
@@ -30,7 +30,7 @@ do
     redis[name] = function(command, key, ...)
       local args = {...}
       server.call('INCR', name .. ' ' .. command)
-      if command == fails then
+      if command == fails and (of == '' or of == key) then
         if name == 'call' then
           error('NOPERM', 0)
         end

@@ -111,6 +111,12 @@ end
 -- Decides all asks that the plain way has not. A function, since in miniredis, after an error, the text itself has other
 -- locals than its functions.
 local function decide_all()
+  if failed then
+    if n == 0 and decided == #KEYS then
+      return redis.error_reply(failed)
+    end
+    fail(failed)
+  end
   local key, at = 0, 2
   while key < #KEYS do
     local charges, asks, counts = string.match(ARGV[at], '^(%d+) (%d+)(.*)$')
