@@ -15,7 +15,7 @@ const (
 	steadyWithin = 50 * time.Millisecond
 )
 
-// pace is how far the server's clock is ahead of that of the denials. A reply tells by when it was decided, which was
+// pace is how far the server's clock is ahead of the sender's. A reply tells by when it was decided, which was
 // after it was asked for and before it came. Nothing of it changes.
 //
 // A refusal ends by the server's clock, and what is remembered of it by this process's: that is the same only while both run

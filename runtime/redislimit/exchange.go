@@ -15,23 +15,24 @@ func (s *Store) gather(ctx context.Context, came time.Duration, charges []rateli
 	if err := s.sender.ready(); err != nil {
 		return 0, err
 	}
-	for again := false; ; again = true {
-		answered, err := s.gatherOnce(ctx, arrival{came, again}, charges, results)
+	for spent := false; ; spent = true {
+		answered, err := s.gatherOnce(ctx, arrival{came, spent}, charges, results)
 		if err == nil || !s.sender.mayTryAgain(ctx, err, came) {
 			return answered, err
 		}
 	}
 }
 
-// arrival is when a call came, by the sender's clock, and whether this is not its first attempt.
+// arrival is when a call came, by the sender's clock, and whether some of its time may be spent.
 type arrival struct {
 	at    time.Duration
-	again bool
+	spent bool
 }
 
 func (s *Store) gatherOnce(ctx context.Context, came arrival, charges []ratelimit.Charge, results []ratelimit.Result) (answered time.Duration, err error) {
 	srv := s.sender.only
 	if s.sender.sharded() {
+		came.spent = came.spent || !s.sender.routed.Load() // it may take long to ask for the server
 		if srv, err = s.sender.serverOf(ctx, s.key(&charges[0])); err != nil {
 			return 0, err
 		}
@@ -87,7 +88,7 @@ func (s *Store) lone(ctx context.Context, came arrival, charges []ratelimit.Char
 func (s *Store) await(ctx context.Context, came arrival, srv *server, st seat, results []ratelimit.Result) (answered time.Duration, err error) {
 	b := st.batch
 	var late *Error
-	if !came.again && b.awake != nil { // before those whom the alarm is for
+	if !came.spent && b.awake != nil { // others are overdue before the alarm
 		select {
 		case <-b.awake:
 		case <-ctx.Done():

@@ -29,13 +29,13 @@ const (
 type flight struct {
 	breaker *breaker
 	budget  time.Duration // after which no answer is a failure of the server; 0 or less leaves that to the client
-	began   time.Duration // by the breaker's clock
+	began   time.Duration // by the sender's clock
 	verdict func(error)   // the breaker's, to be called once
 	judged  atomic.Bool
 	lapsed  func() // is called when it has had its budget, if not nil
 
 	landed   chan struct{} // closed when what follows is set; nil if it flies in the goroutine of its caller, by its context
-	answered time.Duration // when the reply came, by the breaker's clock
+	answered time.Duration // when the reply came, by the sender's clock
 	reply    any
 	err      *Error
 	panicked any

@@ -24,7 +24,7 @@ const (
 	// farAway is the same where there are many exchanges, and how often it is seen to. A server that is near, on a machine that
 	// is busy with others, may be silent for some milliseconds, and then had better not get much at once.
 	farAway = 5 * time.Millisecond
-	// maxAsks is how many asks make up a batch. They hold up a server, and so everybody, for about 0.12 ms.
+	// maxAsks is how many asks make up a batch. They hold up a server, and so everybody, for about 0.2 ms.
 	maxAsks = 64
 	// maxWork is how much work they may be, as [ask.work] has it: a call for many buckets, or many slots, takes longer. One that is
 	// more work goes by itself.

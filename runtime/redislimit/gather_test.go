@@ -245,6 +245,30 @@ func TestTooManyCallsWait(t *testing.T) {
 	})
 }
 
+// The time in which a call finds out which server has its key is of its budget, too, if it then waits for others.
+func TestAskingForTheServerIsOfTheBudget(t *testing.T) {
+	inFakeTime(t, func(t *testing.T) {
+		var known atomic.Bool
+		store := redislimit.NewOn(&fake{do: hang}, func(context.Context, string) (string, error) {
+			if !known.Load() {
+				time.Sleep(60 * time.Millisecond)
+				known.Store(true)
+			}
+			return "a", nil
+		})
+		var wg sync.WaitGroup
+		for i := range 20 {
+			wg.Go(func() {
+				took, err := takeOne(t.Context(), store, fmt.Sprint(i))
+				if took != 100*time.Millisecond || kindOf(err) != redislimit.KindTimeout {
+					t.Errorf("call %d took %v, error %v: want 100ms, %s", i, took, err, redislimit.KindTimeout)
+				}
+			})
+		}
+		wg.Wait()
+	})
+}
+
 // An exchange that fails is one failure of its server, however many calls it had.
 func TestBatchThatFailsIsOneFailure(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {

@@ -17,7 +17,7 @@ type batch struct {
 	flight flight         // which lands when all asks have answers
 	awake  chan struct{}  // closed when it has landed, or when the call that came first is overdue; nil if it is for one call
 	woken  atomic.Bool    // whether awake is closed
-	alarm  *time.Timer    // when the call that came first is overdue; nil is never
+	alarm  *time.Timer    // which closes it then; nil if there is no budget
 
 	// Under the lock of the gatherer:
 	callers  int    // who have not left
