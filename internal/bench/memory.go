@@ -78,7 +78,7 @@ Without the division, without the look at the limit, or without the checks of bo
 for all that comes before them.`
 	whyRandom = `By the profile of one goroutine, of 231 ns 39 wait for the key's own bytes, 30 for the line of the table that says where the
 record is, and 40 for the record, one after the other, as all three are in no cache; 9 go to records of other keys that a byte of
-the hash does not tell apart, or for which a line has no place, and the rest is much as in memory-hot. The floor reads two. It took
+the hash does not tell apart, or for which a line has no place; the other 113 are what takes 70 in memory-hot. The floor reads two. It took
 as long with lines for 5 to 10 records each. In a model of these reads alone the whole took 0.83 of the time on huge pages, which
 Go does not ask for, and 0.9 to 1 of it with a table of 0.3 MB instead of 0.8: less needs records that lie inside the table.`
 	whyDecorator = `Of the 70 to 80 ns on top of what memlimit does in memory-hot and memory-random, by the profile some 20 read the caller's address

@@ -17,7 +17,7 @@ type array[T any] struct {
 const (
 	// pieceLen is how many elements a piece has. The first has fewer as long as it is the only one: 1/startShare at the start.
 	pieceLen   = 1 << pieceShift
-	pieceShift = 9
+	pieceShift = 8
 	startShare = 64
 	// maxPiece is how many Ts a piece has at most: of large elements there are fewer in it, but always one.
 	maxPiece = 1 << 16
