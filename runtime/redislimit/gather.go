@@ -2,7 +2,6 @@ package redislimit
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -213,32 +212,4 @@ func (g *gatherer) land(b *batch, s *sender) (next *batch) {
 	b.landed = true
 	g.flights--
 	return g.next(s, s.now())
-}
-
-// identity is the same for calls of equal charges only.
-type identity struct {
-	text    string // see appendIdentity
-	charges int
-	limit   ratelimit.Limit // of the first charge
-	cost    int64
-}
-
-// appendIdentity appends the key of the bucket of a single charge, and of several all that they are, where each part says
-// how long it is.
-func (s *Store) appendIdentity(text []byte, charges []ratelimit.Charge) []byte {
-	if len(charges) == 1 {
-		return s.appendKey(text, &charges[0])
-	}
-	for i := range charges {
-		c := &charges[i]
-		text = binary.AppendVarint(text, int64(len(c.Key)))
-		text = append(text, c.Key...)
-		text = binary.AppendVarint(text, int64(len(c.Name)))
-		text = append(text, c.Name...)
-		l := &c.Limit
-		for _, n := range [...]int64{int64(l.Algorithm), l.Count, int64(l.Period), l.Burst, int64(l.Refill), c.Cost} {
-			text = binary.AppendVarint(text, n)
-		}
-	}
-	return text
 }
