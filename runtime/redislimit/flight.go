@@ -20,7 +20,7 @@ const (
 
 // flight is what is asked of a server, on its way in a goroutine of its own. By its defaults go-redis reads a reply until
 // its own timeouts, whatever the context says. A caller that has waited long enough leaves, and the flight ends by
-// itself: nothing that it writes is the caller's. The goroutine costs 12 µs where there is no other call, as the runtime
+// itself: nothing that it writes is the caller's. The goroutine costs 12 µs and more where there is no other call, as the runtime
 // wakes a thread for it and one for its caller; see sender.bounded for whom it is not needed.
 //
 // A client that does look at the context closes the connection of a call that it cuts, and callers may have less time than
