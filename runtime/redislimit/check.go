@@ -83,7 +83,7 @@ func byServer(a, b stage) int { return cmp.Compare(a.server, b.server) }
 // Cluster sends what is of one server only.
 func (s *Store) alone(client processor) *Store {
 	one := &Store{prefix: s.prefix, scripts: s.scripts, now: s.now}
-	one.sender.client = client
+	one.sender.client, one.sender.born = client, s.sender.born
 	one.sender.only = newServer(addrOf(client), &one.sender)
 	return one
 }
